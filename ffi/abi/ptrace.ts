@@ -1,0 +1,15 @@
+export const PTRACE_DETACH = 17;
+export const PTRACE_GETEVENTMSG = 0x4201;
+export const PTRACE_SEIZE = 0x4206;
+export const PTRACE_INTERRUPT = 0x4207;
+
+export const PTRACE_O_TRACEEXEC = 0x10;
+export const PTRACE_O_EXITKILL = 0x100000;
+
+export const PTRACE_EVENT_EXEC = 4;
+export const PTRACE_EVENT_STOP = 128;
+
+export const WNOHANG = 1;
+export const WUNTRACED = 2;
+/** Children of clone() without SIGCHLD too: a traced thread is one. */
+export const WALL = 0x40000000;

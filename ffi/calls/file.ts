@@ -1,0 +1,102 @@
+import type { Fd } from "../abi/brand.ts";
+import { AT_FDCWD, O_CLOEXEC, OpenHow, STATX_BASIC, Statx } from "../abi/file.ts";
+import { Errno } from "../abi/errno.ts";
+import { KernelBuffer, sys } from "./libc.ts";
+
+export const PATH_BYTES_MAX = 4096;
+
+/** Identity of a file: two paths with the same id name the same file. */
+export interface FileStat {
+  readonly id: string;
+  readonly mode: number;
+  readonly links: number;
+  readonly sizeBytes: number;
+  /** Changes whenever content or metadata do, except through a mapping that is dirty already. */
+  readonly changed: string;
+}
+
+/** File calls through buffers of their own: one object a thread, nothing allocated a call. */
+export class FileCalls {
+  readonly #path = new KernelBuffer(PATH_BYTES_MAX + 64);
+  readonly #link = new KernelBuffer(PATH_BYTES_MAX);
+  readonly #statx = new KernelBuffer(Statx.size);
+  readonly #how = new KernelBuffer(OpenHow.size);
+
+  /** `path` holds one character a byte. Below zero: the negated errno. */
+  open(path: string, flags: number, dir: Fd | typeof AT_FDCWD = AT_FDCWD, mode = 0): Fd | number {
+    if (path.length > PATH_BYTES_MAX) return -Errno.ENAMETOOLONG;
+    return sys("openat", dir, this.#path.cstring(path), flags | O_CLOEXEC, mode);
+  }
+
+  openResolving(path: string, flags: number, resolve: number, dir: Fd | number): Fd | number {
+    if (path.length > PATH_BYTES_MAX) return -Errno.ENAMETOOLONG;
+    this.#how.setU64(OpenHow.at.flags, flags | O_CLOEXEC);
+    this.#how.setU64(OpenHow.at.resolve, resolve);
+    return sys("openat2", dir, this.#path.cstring(path), this.#how.address, OpenHow.size);
+  }
+
+  close(fd: Fd | number): void {
+    sys("close", fd);
+  }
+
+  read(fd: Fd | number, into: KernelBuffer, length = into.bytes.length): number {
+    return sys("read", fd, into.address, length);
+  }
+
+  pread(fd: Fd | number, into: KernelBuffer, length: number, offset: number, at = 0): number {
+    return sys("pread64", fd, into.address + at, length, offset);
+  }
+
+  /** The link's target, one character a byte; null if it cannot be read. */
+  readlink(path: string): string | null {
+    const length = sys(
+      "readlinkat",
+      AT_FDCWD,
+      this.#path.cstring(path),
+      this.#link.address,
+      PATH_BYTES_MAX,
+    );
+    return length < 0 ? null : this.#link.bytes.toString("latin1", 0, length);
+  }
+
+  /** With `AT_EMPTY_PATH` and an empty path it is the descriptor itself. */
+  stat(dir: Fd | number, path: string, flags: number): FileStat | null {
+    const result = sys(
+      "statx",
+      dir,
+      this.#path.cstring(path),
+      flags,
+      STATX_BASIC,
+      this.#statx.address,
+    );
+    if (result < 0) return null;
+    const { at } = Statx;
+    const view = this.#statx.view;
+    return {
+      id: `${view.getUint32(at.devMajor, true)}:${view.getUint32(at.devMinor, true)}:${this.#statx.u64(at.ino)}`,
+      mode: view.getUint16(at.mode, true),
+      links: view.getUint32(at.nlink, true),
+      sizeBytes: this.#statx.u64(at.size),
+      changed: `${this.#statx.u64(at.ctimeSec)}.${view.getUint32(at.ctimeNsec, true)}`,
+    };
+  }
+
+  /** A whole small file of /proc into `into`; the number of bytes, or a negated errno. */
+  slurp(path: string, into: KernelBuffer): number {
+    const fd = this.open(path, 0);
+    if (fd < 0) return fd;
+    let total = 0;
+    while (total < into.bytes.length) {
+      const got = sys("read", fd, into.address + total, into.bytes.length - total);
+      if (got <= 0) {
+        if (got < 0) total = got;
+        break;
+      }
+      total += got;
+      // Small proc files come in one piece; a second read only confirms the end of larger ones.
+      if (got < 1024) break;
+    }
+    this.close(fd);
+    return total;
+  }
+}

@@ -1,0 +1,41 @@
+import type { Fd } from "../abi/brand.ts";
+import {
+  LANDLOCK_CREATE_RULESET_VERSION,
+  LANDLOCK_RULE_PATH_BENEATH,
+  LandlockPathBeneathAttr,
+  LandlockRulesetAttr,
+} from "../abi/landlock.ts";
+import { KernelBuffer, sys } from "./libc.ts";
+
+/** The kernel's Landlock ABI; 0 where it has none or has it switched off. */
+export function landlockAbi(): number {
+  const abi = sys("landlock_create_ruleset", 0, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  return abi < 0 ? 0 : abi;
+}
+
+export interface RulesetAttributes {
+  readonly handledFs: number;
+  readonly handledNet: number;
+  readonly scoped: number;
+}
+
+/** Kernels before ABI 4 and 6 know a shorter struct; zero at the end of a longer one is fine. */
+export function createRuleset(attributes: RulesetAttributes): Fd | number {
+  const attr = new KernelBuffer(LandlockRulesetAttr.size);
+  attr.setU64(LandlockRulesetAttr.at.handledAccessFs, attributes.handledFs);
+  attr.setU64(LandlockRulesetAttr.at.handledAccessNet, attributes.handledNet);
+  attr.setU64(LandlockRulesetAttr.at.scoped, attributes.scoped);
+  return sys("landlock_create_ruleset", attr.address, LandlockRulesetAttr.size, 0);
+}
+
+export function allowBeneath(ruleset: Fd, parent: Fd, access: number): number {
+  const attr = new KernelBuffer(LandlockPathBeneathAttr.size);
+  attr.setU64(LandlockPathBeneathAttr.at.allowedAccess, access);
+  attr.view.setInt32(LandlockPathBeneathAttr.at.parentFd, parent, true);
+  return sys("landlock_add_rule", ruleset, LANDLOCK_RULE_PATH_BENEATH, attr.address, 0);
+}
+
+/** Puts the calling thread, and what it starts, into the domain. */
+export function restrictSelf(ruleset: Fd): number {
+  return sys("landlock_restrict_self", ruleset, 0);
+}

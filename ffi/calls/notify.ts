@@ -1,0 +1,84 @@
+import type { Fd } from "../abi/brand.ts";
+import {
+  SECCOMP_IOCTL_NOTIF_ID_VALID,
+  SECCOMP_IOCTL_NOTIF_RECV,
+  SECCOMP_IOCTL_NOTIF_SEND,
+  SECCOMP_IOCTL_NOTIF_SET_FLAGS,
+  SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP,
+  SECCOMP_USER_NOTIF_FLAG_CONTINUE,
+  SeccompData,
+  SeccompNotif,
+  SeccompNotifResp,
+} from "../abi/seccomp.ts";
+import { KernelBuffer, sys } from "./libc.ts";
+
+const ARGS_AT = SeccompNotif.at.data + SeccompData.at.args;
+
+/** The supervisor's end of a seccomp filter: receives one call at a time and answers it. */
+export class Listener {
+  readonly fd: Fd;
+  readonly #notif = new KernelBuffer(SeccompNotif.size);
+  readonly #resp = new KernelBuffer(SeccompNotifResp.size);
+  readonly #id = new KernelBuffer(8);
+
+  constructor(fd: Fd) {
+    this.fd = fd;
+    // Only a matter of speed, and unknown before Linux 6.6.
+    sys("ioctl", fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+  }
+
+  /** Zero when a call was received, else the negated errno. */
+  receive(): number {
+    // The kernel refuses a buffer that is not all zero.
+    this.#notif.bytes.fill(0);
+    return sys("ioctl", this.fd, SECCOMP_IOCTL_NOTIF_RECV, this.#notif.address);
+  }
+
+  /** The thread that made the call. */
+  get tid(): number {
+    return this.#notif.view.getUint32(SeccompNotif.at.pid, true);
+  }
+
+  get callNumber(): number {
+    return this.#notif.view.getInt32(SeccompNotif.at.data + SeccompData.at.nr, true);
+  }
+
+  /** A whole argument, for pointers. */
+  argument(index: number): number {
+    return this.#notif.u64(ARGS_AT + index * 8);
+  }
+
+  /** An int argument: the kernel looks at its low half only. */
+  intArgument(index: number): number {
+    return this.#notif.view.getInt32(ARGS_AT + index * 8, true);
+  }
+
+  /** The id of the received call, which names it as long as it waits. */
+  get id(): bigint {
+    return this.#notif.view.getBigUint64(SeccompNotif.at.id, true);
+  }
+
+  alive(id: bigint): boolean {
+    this.#id.view.setBigUint64(0, id, true);
+    return sys("ioctl", this.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, this.#id.address) === 0;
+  }
+
+  /** Lets the call go ahead; false if its caller is gone. */
+  proceed(id: bigint): boolean {
+    return this.#send(id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+  }
+
+  /** Makes the call fail with `errno`; false if its caller is gone. */
+  refuse(id: bigint, errno: number): boolean {
+    return this.#send(id, -errno, 0);
+  }
+
+  #send(id: bigint, error: number, flags: number): boolean {
+    const { at } = SeccompNotifResp;
+    this.#resp.view.setBigUint64(at.id, id, true);
+    this.#resp.view.setBigInt64(at.val, 0n, true);
+    this.#resp.view.setInt32(at.error, error, true);
+    this.#resp.view.setUint32(at.flags, flags, true);
+    return sys("ioctl", this.fd, SECCOMP_IOCTL_NOTIF_SEND, this.#resp.address) === 0;
+  }
+}

@@ -1,0 +1,78 @@
+/** The version of the record schema; docs/audit.md describes every field. */
+export const AUDIT_VERSION = 1;
+
+export type LayerState = "enforced" | "partly" | "not" | "off";
+
+export interface LayerReport {
+  readonly state: LayerState;
+  /** What is missing, where something is. */
+  readonly missing: readonly string[];
+}
+
+/** Bytes that are not UTF-8 stand as U+FFFD in the plain fields, and whole in here as base64. */
+export interface RawBytes {
+  readonly exe?: string;
+  readonly real_exe?: string;
+  readonly cwd?: string;
+  readonly argv?: readonly string[];
+}
+
+interface Common {
+  readonly v: typeof AUDIT_VERSION;
+  readonly event: string;
+  /** Seconds since the epoch, with milliseconds. */
+  readonly ts: number;
+  readonly session: string;
+}
+
+export interface StartRecord extends Common {
+  readonly event: "start";
+  readonly faraday: string;
+  readonly runtime: string;
+  readonly kernel: string;
+  readonly policy: { readonly path: string; readonly sha256: string };
+  readonly layers: Readonly<Record<string, LayerReport>>;
+  readonly pid: number;
+  readonly uid: number;
+  readonly argv: readonly string[];
+  readonly cwd: string;
+}
+
+/**
+ * One execve. `exec` is the verdict before the call goes on; `exec-mismatch` says that something
+ * else started than was judged, and what became of it.
+ */
+export interface ExecRecord extends Common {
+  readonly event: "exec" | "exec-mismatch";
+  readonly pid: number;
+  readonly ppid: number;
+  readonly uid: number;
+  readonly exe: string;
+  readonly real_exe: string | null;
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  /** `error`: there is no such program, and the caller was told so. */
+  readonly action: "allow" | "deny" | "error";
+  readonly rule_id: string | null;
+  readonly reason: string;
+  readonly bytes?: RawBytes;
+}
+
+export interface ExecCounts {
+  readonly allow: number;
+  readonly deny: number;
+  readonly error: number;
+  readonly mismatch: number;
+}
+
+export interface EndRecord extends Common {
+  readonly event: "end";
+  readonly exit: number;
+  /** The signal that ended the command, if one did. */
+  readonly signal: number | null;
+  readonly counts: ExecCounts;
+  /** How many processes the command left running, and what was done. */
+  readonly leftovers: { readonly count: number; readonly handled: "none" | "ended" | "waited" };
+}
+
+export type AuditRecord = StartRecord | ExecRecord | EndRecord;

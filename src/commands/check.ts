@@ -1,0 +1,55 @@
+import { wantsColor } from "../cli/color.ts";
+import type { CheckInvocation } from "../cli/invocation.ts";
+import { renderDiagnostics } from "../cli/render-diagnostic.ts";
+import type { TerminalIo } from "../cli/terminal-io.ts";
+import { DEFAULT_POLICY } from "../launch/builtin-policies.ts";
+import { type LoadedPolicy, loadPolicy } from "../launch/load-policy.ts";
+import type { Diagnostic } from "../policy/diagnostic.ts";
+import { escapeControl } from "../policy/escape-control.ts";
+import type { Result } from "../policy/result.ts";
+
+/** Raised only when a field changes its meaning or goes away; new fields do not count. */
+const REPORT_VERSION = 1;
+
+/** Loads a policy exactly as `run` would, and says what it found; returns the exit code. */
+export function runCheck(invocation: CheckInvocation, io: TerminalIo): number {
+  const path = invocation.policy ?? DEFAULT_POLICY;
+  const loaded = loadPolicy(path, { env: io.env, home: io.env("HOME") });
+  if (invocation.json) {
+    io.stdout.write(`${JSON.stringify(report(path, loaded))}\n`);
+    return loaded.ok ? 0 : 1;
+  }
+  const diagnostics = diagnosticsOf(loaded);
+  if (diagnostics.length > 0) {
+    const color = wantsColor(invocation.color, io.stderr, io.env);
+    io.stderr.write(renderDiagnostics(diagnostics, { color }));
+  }
+  if (!loaded.ok) return 1;
+  io.stdout.write(`policy ok: ${escapeControl(path)}\n`);
+  return 0;
+}
+
+function report(path: string, loaded: Result<LoadedPolicy, readonly Diagnostic[]>): object {
+  return {
+    v: REPORT_VERSION,
+    ok: loaded.ok,
+    policy: path,
+    sha256: loaded.ok ? loaded.value.sha256 : null,
+    bases: loaded.ok ? loaded.value.bases : null,
+    rules: loaded.ok ? loaded.value.policy.rules.length : null,
+    tests: loaded.ok ? loaded.value.policy.tests.length : null,
+    diagnostics: diagnosticsOf(loaded).map(({ severity, code, message, span, hint }) => ({
+      severity,
+      code,
+      message,
+      file: span?.file ?? null,
+      line: span?.line ?? null,
+      column: span?.column ?? null,
+      hint,
+    })),
+  };
+}
+
+function diagnosticsOf(loaded: Result<LoadedPolicy, readonly Diagnostic[]>): readonly Diagnostic[] {
+  return loaded.ok ? loaded.value.warnings : loaded.error;
+}

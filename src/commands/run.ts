@@ -1,0 +1,148 @@
+import { randomBytes } from "node:crypto";
+import { PR_SET_DUMPABLE } from "../../ffi/abi/process.ts";
+import { exitNow, prctl, raiseOpenFilesLimit } from "../../ffi/calls/process.ts";
+import type { RunInvocation } from "../cli/invocation.ts";
+import { VERSION } from "../cli/version.ts";
+import { readCallerState } from "../launch/caller-state.ts";
+import { type PreparedRun, prepareRun } from "../launch/prepare-run.ts";
+import { type Refusal, refusal } from "../launch/refusal.ts";
+import { RunJournal } from "../launch/run-journal.ts";
+import { superviseSignals } from "../launch/supervise-signals.ts";
+import { watchSupervisor } from "../launch/watchdog.ts";
+import { BusyMark } from "../supervise/busy-mark.ts";
+import type { WorkerOrder, WorkerReport } from "../supervisor-messages.ts";
+
+const EXIT_OWN_FAILURE = 125;
+const EXIT_NOT_EXECUTED = 126;
+
+/** Ends the process with the command's exit code; never returns to the caller. */
+export async function runRun(invocation: RunInvocation, worker: Worker): Promise<never> {
+  const reports = collectReports(worker);
+  const caller = readCallerState();
+  let commandPid: number | null = null;
+  superviseSignals(caller.ignoredSignals, () => commandPid);
+  const prepared = prepareRun(invocation, caller);
+  if (!prepared.ok) return refuse(prepared.error, invocation);
+  const run = prepared.value;
+  const session = randomBytes(8).toString("hex");
+  const journal = openJournal(invocation, session, run);
+  if (!(journal instanceof RunJournal)) return refuse(journal, invocation);
+  // Nobody of our own user may read the supervisor's memory or trace it.
+  prctl(PR_SET_DUMPABLE, 0);
+  raiseOpenFilesLimit();
+
+  const busyMark = new SharedArrayBuffer(BusyMark.BYTES);
+  worker.postMessage(orderFor(invocation, run, { session, journalFd: journal.fd, busyMark }));
+  const started = await reports.next();
+  if (started.kind === "started") commandPid = started.pid;
+  const { onSupervisorTimeoutMs } = run.loaded.policy.meta;
+  watchSupervisor(new BusyMark(busyMark), onSupervisorTimeoutMs, () => {
+    process.stderr.write("faraday: a verdict took too long and was answered with deny\n");
+  });
+  return finish(await reports.next(), journal, run, invocation);
+}
+
+function orderFor(
+  invocation: RunInvocation,
+  run: PreparedRun,
+  shared: { session: string; journalFd: number | null; busyMark: SharedArrayBuffer },
+): WorkerOrder {
+  return {
+    plan: run.plan,
+    session: {
+      policy: run.loaded.policy,
+      journalFd: shared.journalFd,
+      sessionId: shared.session,
+      trace: process.env["FARADAY_LOG"] === "debug",
+      verifies: run.verifies,
+      waitAll: invocation.waitAll,
+      writableTrees: [],
+      busyMark: shared.busyMark,
+    },
+  };
+}
+
+function openJournal(
+  invocation: RunInvocation,
+  session: string,
+  run: PreparedRun,
+): RunJournal | Refusal {
+  try {
+    const journal = new RunJournal(invocation.audit, session);
+    const head = { session, version: VERSION, argv: invocation.argv };
+    if (journal.start(run, head) || run.loaded.policy.audit.onError === "continue") return journal;
+    return refusal(EXIT_OWN_FAILURE, `the audit log cannot be written: ${journal.failure}`);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return refusal(
+      EXIT_OWN_FAILURE,
+      `the audit log cannot be opened: ${why}`,
+      "name a file in a directory that exists and that you may write",
+    );
+  }
+}
+
+async function finish(
+  report: WorkerReport,
+  journal: RunJournal,
+  run: PreparedRun,
+  invocation: RunInvocation,
+): Promise<never> {
+  if (report.kind !== "ended") {
+    const why = report.kind === "launch-failed" ? report.message : "the launcher did not start";
+    return refuse(refusal(EXIT_NOT_EXECUTED, `a layer could not be enforced: ${why}`), invocation);
+  }
+  const { ending, counts, denials, journalFailure } = report.result;
+  const exit = exitCode(report);
+  const { leftovers, leftoversHandled, signal } = ending;
+  const isRecorded = journal.end({
+    exit,
+    signal,
+    counts,
+    leftovers: { count: leftovers.length, handled: leftoversHandled },
+  });
+  const isBroken = !isRecorded && run.loaded.policy.audit.onError === "stop";
+  const failure = journalFailure ?? (isBroken ? journal.failure : null);
+  if (failure !== null || denials.length > 0 || report.execErrno !== null) {
+    const { reportEnd } = await import("./report-run.ts");
+    reportEnd({ run, invocation, denials, execErrno: report.execErrno, journalFailure: failure });
+  }
+  exitNow(failure !== null ? EXIT_OWN_FAILURE : exit);
+}
+
+function exitCode(report: Extract<WorkerReport, { kind: "ended" }>): number {
+  if (report.execErrno === null) return report.result.ending.exit;
+  return EXIT_NOT_EXECUTED;
+}
+
+async function refuse(reason: Refusal, invocation: RunInvocation): Promise<never> {
+  const { reportRefusal } = await import("./report-run.ts");
+  reportRefusal(reason, invocation);
+  exitNow(reason.exit);
+}
+
+/** The Worker's reports as a queue that can be awaited one by one. */
+function collectReports(worker: Worker): { next: () => Promise<WorkerReport> } {
+  const queue: WorkerReport[] = [];
+  let waiting: ((report: WorkerReport) => void) | null = null;
+  const deliver = (report: WorkerReport): void => {
+    if (waiting === null) {
+      queue.push(report);
+      return;
+    }
+    const resolve = waiting;
+    waiting = null;
+    resolve(report);
+  };
+  worker.onmessage = ({ data }: MessageEvent<WorkerReport>) => deliver(data);
+  worker.onerror = (event) => deliver({ kind: "launch-failed", message: event.message });
+  return {
+    next: () => {
+      const first = queue.shift();
+      if (first !== undefined) return Promise.resolve(first);
+      return new Promise((resolve) => {
+        waiting = resolve;
+      });
+    },
+  };
+}

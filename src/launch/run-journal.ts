@@ -1,0 +1,55 @@
+import { Journal, openJournalFile, readable } from "../audit/journal.ts";
+import { AUDIT_VERSION, type EndRecord } from "../audit/record.ts";
+import type { PreparedRun } from "./prepare-run.ts";
+
+export interface JournalHead {
+  readonly session: string;
+  readonly version: string;
+  readonly argv: readonly string[];
+}
+
+/** The first and the last record of a run; those between are the Worker's. */
+export class RunJournal {
+  readonly fd: number | null;
+  readonly #journal: Journal;
+  readonly #session: string;
+
+  /** Throws if the file cannot be opened. */
+  constructor(path: string | null, session: string) {
+    this.fd = path === null ? null : openJournalFile(path);
+    this.#journal = new Journal(this.fd);
+    this.#session = session;
+  }
+
+  get failure(): string | null {
+    return this.#journal.failure;
+  }
+
+  start(run: PreparedRun, head: JournalHead): boolean {
+    return this.#journal.write({
+      v: AUDIT_VERSION,
+      event: "start",
+      ts: Date.now() / 1000,
+      session: this.#session,
+      faraday: head.version,
+      runtime: `bun ${Bun.version}`,
+      kernel: run.features.release,
+      policy: { path: run.loaded.path, sha256: run.loaded.sha256 },
+      layers: { ...run.layers },
+      pid: process.pid,
+      uid: process.getuid?.() ?? -1,
+      argv: head.argv.map(readable),
+      cwd: process.cwd(),
+    });
+  }
+
+  end(record: Omit<EndRecord, "v" | "event" | "ts" | "session">): boolean {
+    return this.#journal.write({
+      v: AUDIT_VERSION,
+      event: "end",
+      ts: Date.now() / 1000,
+      session: this.#session,
+      ...record,
+    });
+  }
+}

@@ -1,0 +1,48 @@
+import { openSync } from "node:fs";
+import { Signal } from "../../ffi/abi/process.ts";
+import { isForeground } from "../../ffi/calls/terminal.ts";
+import { kill } from "../../ffi/calls/process.ts";
+
+/** Handed on to the command as they come. */
+const FORWARDED = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const;
+/** A terminal sends these to the whole foreground group: the command has them already. */
+const FROM_TERMINAL = ["SIGINT", "SIGQUIT"] as const;
+
+const NUMBER = {
+  SIGTERM: Signal.TERM,
+  SIGHUP: Signal.HUP,
+  SIGUSR1: Signal.USR1,
+  SIGUSR2: Signal.USR2,
+  SIGINT: Signal.INT,
+  SIGQUIT: Signal.QUIT,
+} as const;
+
+/**
+ * Makes the supervisor transparent to signals. `ignored` are those that the caller had ignored:
+ * they stay so, or `nohup` would no longer work.
+ */
+export function superviseSignals(ignored: readonly number[], commandPid: () => number | null): void {
+  const send = (signal: number): void => {
+    const pid = commandPid();
+    if (pid !== null) kill(pid, signal);
+  };
+  for (const name of FORWARDED) {
+    if (!ignored.includes(NUMBER[name])) process.on(name, () => send(NUMBER[name]));
+  }
+  for (const name of FROM_TERMINAL) {
+    if (ignored.includes(NUMBER[name])) continue;
+    process.on(name, () => {
+      if (!inForeground()) send(NUMBER[name]);
+    });
+  }
+  // A command that stopped alone made us stop; whoever continues us means the command.
+  process.on("SIGCONT", () => send(Signal.CONT));
+}
+
+function inForeground(): boolean {
+  try {
+    return isForeground(openSync("/dev/tty", "r"));
+  } catch {
+    return false;
+  }
+}

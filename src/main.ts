@@ -1,0 +1,91 @@
+/**
+ * The entry: nothing but the way to the code that is needed. Every import is deferred, because
+ * what a stage does not use is what its start-up must not pay for.
+ */
+import type { CheckInvocation, HelpInvocation, VersionInvocation } from "./cli/invocation.ts";
+import type { TerminalIo } from "./cli/terminal-io.ts";
+
+/** The second stage of `run`: this binary again, started by the supervisor, not by users. */
+const LAUNCHER_WORD = "__launcher";
+
+if (process.argv[2] === LAUNCHER_WORD) {
+  const { runLauncher } = await import("./launch/launcher.ts");
+  await runLauncher();
+} else {
+  process.exit(await main());
+}
+
+async function main(): Promise<number> {
+  const { parseArgv } = await import("./cli/parse-argv.ts");
+  const words = await readWords();
+  if (words === null) {
+    console.error("faraday: cannot read /proc/self/cmdline, and an argument is not valid UTF-8");
+    return 125;
+  }
+  const parsed = parseArgv(words);
+  if (!parsed.ok) {
+    const { printUsageError } = await import("./cli/print-usage-error.ts");
+    const { processIo } = await import("./cli/terminal-io.ts");
+    return printUsageError(parsed.error, processIo());
+  }
+  const invocation = parsed.value;
+  if (invocation.command === "run") {
+    // First of all, since it starts the launcher, whose boot everything else can overlap.
+    const worker = new Worker(new URL("./supervisor-worker.ts", import.meta.url), {
+      argv: [String(launcherSocketFd(invocation.keepFds))],
+    });
+    const { runRun } = await import("./commands/run.ts");
+    return runRun(invocation, worker);
+  }
+  const { processIo, OutputError } = await import("./cli/terminal-io.ts");
+  const io = processIo();
+  try {
+    return await report(invocation, io);
+  } catch (error) {
+    if (!(error instanceof OutputError)) throw error;
+    // A full disk behind `> report.json` must not pass for a report that was written.
+    io.stderr.write(`faraday: ${error.message}\n`);
+    return 1;
+  }
+}
+
+/**
+ * U+FFFD is what Bun leaves of bytes that are not UTF-8. Only then is the kernel asked for them:
+ * node:fs, which that takes, costs half as much as the whole start-up.
+ */
+async function readWords(): Promise<readonly string[] | null> {
+  const words = process.argv.slice(2);
+  if (!words.some((word) => word.includes("\ufffd"))) return words;
+  const { ownWords } = await import("./launch/own-words.ts");
+  return ownWords();
+}
+
+async function report(
+  invocation: CheckInvocation | HelpInvocation | VersionInvocation,
+  io: TerminalIo,
+): Promise<number> {
+  switch (invocation.command) {
+    case "check": {
+      const { runCheck } = await import("./commands/check.ts");
+      return runCheck(invocation, io);
+    }
+    case "help": {
+      const { printHelp } = await import("./cli/print-help.ts");
+      return printHelp(invocation, io);
+    }
+    case "version": {
+      const { VERSION } = await import("./cli/version.ts");
+      io.stdout.write(`faraday ${VERSION}\n`);
+      return 0;
+    }
+    default:
+      return invocation satisfies never;
+  }
+}
+
+/** The lowest descriptor that the user does not want kept for the command. */
+function launcherSocketFd(kept: readonly number[]): number {
+  let fd = 3;
+  while (kept.includes(fd)) fd++;
+  return fd;
+}

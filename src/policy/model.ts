@@ -1,0 +1,90 @@
+import type { Span } from "./diagnostic.ts";
+
+export type Action = "allow" | "deny";
+
+/** The match keys a rule may carry; `_not` negates each. */
+export const MATCH_KEYS = [
+  "exe",
+  "exe_basename",
+  "exe_glob",
+  "argv_regex",
+  "argv_contains",
+  "argv_host_in",
+  "argv_host_any",
+  "cwd_glob",
+  "uid",
+  "parent_exe",
+  "parent_argv",
+] as const;
+export type MatchKey = (typeof MATCH_KEYS)[number];
+
+/** One key of a rule: a list is OR, `negated` turns the whole list around. */
+export interface Condition {
+  readonly key: MatchKey;
+  readonly negated: boolean;
+  /** `${VAR}` is already expanded. `uid` holds numbers, every other key strings. */
+  readonly values: readonly (string | number)[];
+  readonly span: Span;
+}
+
+export interface Rule {
+  readonly id: string;
+  readonly action: Action;
+  readonly reason: string;
+  readonly conditions: readonly Condition[];
+  readonly span: Span;
+}
+
+/** A worked example inside a policy; it is judged on every load. */
+export interface PolicyTest {
+  readonly argv: readonly string[];
+  readonly exe: string | null;
+  readonly cwd: string | null;
+  readonly uid: number | null;
+  readonly parentExe: string | null;
+  readonly parentArgv: readonly string[] | null;
+  readonly expect: Action;
+  readonly rule: string | null;
+  readonly span: Span;
+}
+
+/** A path pattern of `[filesystem]`, as written but with `${VAR}` and `~` expanded. */
+export interface PathGrant {
+  readonly glob: string;
+  readonly span: Span | null;
+}
+
+export interface FilesystemPolicy {
+  readonly read: readonly PathGrant[];
+  readonly write: readonly PathGrant[];
+  readonly allow: readonly PathGrant[];
+  readonly exec: readonly PathGrant[];
+  readonly deny: readonly PathGrant[];
+  readonly requireEnforced: boolean;
+  readonly noBootstrapReads: boolean;
+  readonly createMissing: boolean;
+  readonly noexec: boolean;
+}
+
+export interface Meta {
+  readonly version: 1;
+  readonly defaultAction: Action;
+  /** The answer when judging itself fails. */
+  readonly onPolicyError: Action;
+  /** A verdict that takes longer than this is a deny. */
+  readonly onSupervisorTimeoutMs: number;
+}
+
+/**
+ * A policy as plain data: it survives structuredClone, so that the Worker compiles its own copy.
+ */
+export interface Policy {
+  /** The file as named by the user, or `builtin:<name>`. */
+  readonly name: string;
+  readonly meta: Meta;
+  /** Own rules first, then those of the bases in the order of `extends`. */
+  readonly rules: readonly Rule[];
+  readonly tests: readonly PolicyTest[];
+  readonly filesystem: FilesystemPolicy | null;
+  readonly audit: { readonly onError: "stop" | "continue" };
+}

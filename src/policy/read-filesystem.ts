@@ -1,0 +1,95 @@
+import { expandVariables } from "./expand-variables.ts";
+import { parseGlob, quoteGlob } from "./glob-pattern.ts";
+import type { PathGrant } from "./model.ts";
+import type { ReadContext } from "./read-context.ts";
+import { TableReader } from "./table-reader.ts";
+import type { TomlString, TomlTable } from "./toml-tree.ts";
+
+/** A `[filesystem]` table as written: what it does not set, a base may. */
+export interface FilesystemSettings {
+  readonly read: readonly PathGrant[];
+  readonly write: readonly PathGrant[];
+  readonly allow: readonly PathGrant[];
+  readonly exec: readonly PathGrant[];
+  readonly deny: readonly PathGrant[];
+  readonly requireEnforced: boolean | undefined;
+  readonly noBootstrapReads: boolean | undefined;
+  readonly createMissing: boolean | undefined;
+  readonly noexec: boolean | undefined;
+}
+
+const KEYS = [
+  "read_globs",
+  "write_globs",
+  "allow_globs",
+  "exec_globs",
+  "deny_globs",
+  "require_enforced",
+  "no_bootstrap_reads",
+  "create_missing",
+  "noexec",
+];
+
+export function readFilesystem(table: TomlTable, context: ReadContext): FilesystemSettings {
+  const reader = new TableReader(table, "[filesystem]", context.source, context.problems);
+  reader.checkKeys(KEYS);
+  return {
+    read: readGrants(reader, "read_globs", context),
+    write: readGrants(reader, "write_globs", context),
+    allow: readGrants(reader, "allow_globs", context),
+    exec: readGrants(reader, "exec_globs", context),
+    deny: readGrants(reader, "deny_globs", context),
+    requireEnforced: reader.boolean("require_enforced"),
+    noBootstrapReads: reader.boolean("no_bootstrap_reads"),
+    createMissing: reader.boolean("create_missing"),
+    noexec: reader.boolean("noexec"),
+  };
+}
+
+function readGrants(reader: TableReader, key: string, context: ReadContext): PathGrant[] {
+  const grants: PathGrant[] = [];
+  for (const node of reader.strings(key) ?? []) {
+    const expanded = expandVariables(node, context, quoteGlob);
+    if (expanded === null) continue;
+    const glob = expandHome(expanded, node, reader, context);
+    if (glob === null) continue;
+    const mistake = checkGrant(glob);
+    if (mistake === null) grants.push({ glob, span: reader.spanOf(node) });
+    else reader.error("bad-glob", node, mistake.message, mistake.hint);
+  }
+  return grants;
+}
+
+/** `~` is the home directory only where the string itself has it, not where a variable does. */
+function expandHome(
+  glob: string,
+  node: TomlString,
+  reader: TableReader,
+  context: ReadContext,
+): string | null {
+  if (!node.value.startsWith("~")) return glob;
+  if (glob !== "~" && !glob.startsWith("~/")) {
+    const hint = "write the whole path, or `~/` for your own home directory";
+    reader.error("bad-glob", node, "`~` stands only for your own home directory", hint);
+    return null;
+  }
+  if (context.home === undefined || context.home === "") {
+    const hint = "write the whole path";
+    reader.error("undefined-variable", node, "the home directory is not known", hint);
+    return null;
+  }
+  return quoteGlob(context.home.replace(/\/+$/, "")) + glob.slice(1);
+}
+
+function checkGrant(glob: string): { message: string; hint: string | null } | null {
+  if (glob === "") return { message: "an empty path grants nothing", hint: null };
+  if (glob.includes("\0")) return { message: "no path contains a NUL character", hint: null };
+  // A `..` could lead out of what the reader of the policy takes the grant for.
+  const plain = glob.replace(/\\(.)/gs, "$1");
+  if (/(?:^|[/{,])\.\.(?:[/},]|$)/.test(plain)) {
+    return { message: `\`..\` in a grant: "${glob}"`, hint: "write the path that is meant" };
+  }
+  const parsed = parseGlob(glob);
+  if (parsed.ok) return null;
+  return { message: `bad glob: ${parsed.error}`, hint: "`\\` takes a character literally" };
+}

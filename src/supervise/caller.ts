@@ -1,0 +1,61 @@
+import type { FileCalls } from "../../ffi/calls/file.ts";
+import { KernelBuffer } from "../../ffi/calls/libc.ts";
+
+export interface CallerStatus {
+  /** The process that the thread belongs to. */
+  readonly tgid: number;
+  readonly ppid: number;
+  readonly uid: number;
+}
+
+const STATUS_BYTES_MAX = 4096;
+const TAB = 0x09;
+
+/** What /proc says of the process that made a call. */
+export class CallerReader {
+  readonly #files: FileCalls;
+  readonly #buffer = new KernelBuffer(STATUS_BYTES_MAX);
+
+  constructor(files: FileCalls) {
+    this.#files = files;
+  }
+
+  status(tid: number): CallerStatus | null {
+    const length = this.#files.slurp(`/proc/${tid}/status`, this.#buffer);
+    if (length <= 0) return null;
+    const tgid = this.#number("\nTgid:", length);
+    const ppid = this.#number("\nPPid:", length);
+    const uid = this.#number("\nUid:", length);
+    return tgid === null || ppid === null || uid === null ? null : { tgid, ppid, uid };
+  }
+
+  /** One character a byte; null for a directory that cannot be read. */
+  cwd(tid: number): string | null {
+    return this.#files.readlink(`/proc/${tid}/cwd`);
+  }
+
+  /** Clock ticks since boot: with the pid it names one process for good. */
+  startTime(pid: number): string | null {
+    const length = this.#files.slurp(`/proc/${pid}/stat`, this.#buffer);
+    if (length <= 0) return null;
+    const text = this.#buffer.bytes.toString("latin1", 0, length);
+    // The name before it may hold spaces and parentheses; fields are counted after its end.
+    return text.slice(text.lastIndexOf(")") + 2).split(" ", 20)[19] ?? null;
+  }
+
+  /** The first number after a label of the status file; the name in line one cannot fake it. */
+  #number(label: string, length: number): number | null {
+    const { bytes } = this.#buffer;
+    const found = bytes.indexOf(label, 0, "latin1");
+    if (found < 0 || found >= length) return null;
+    let at = found + label.length;
+    while (bytes[at] === TAB) at++;
+    let value = 0;
+    for (let digit = bytes[at]; digit !== undefined && digit >= 48 && digit <= 57; ) {
+      value = value * 10 + digit - 48;
+      at++;
+      digit = bytes[at];
+    }
+    return value;
+  }
+}

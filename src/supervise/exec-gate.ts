@@ -1,0 +1,227 @@
+import { Errno } from "../../ffi/abi/errno.ts";
+import { AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, O_PATH } from "../../ffi/abi/file.ts";
+import type { FileCalls } from "../../ffi/calls/file.ts";
+import type { Listener } from "../../ffi/calls/notify.ts";
+import type { Verdict } from "../policy/request.ts";
+import { absolutePath } from "./absolute-path.ts";
+import type { CallerMemory } from "./caller-memory.ts";
+import { splitCmdline } from "./caller-memory.ts";
+import type { CallerReader, CallerStatus } from "./caller.ts";
+import { deny, type ExecFacts, type ExecJudge, isLookupError, type Judgement } from "./exec-judge.ts";
+import type { ExecLog } from "./exec-log.ts";
+import type { ExecVerifier } from "./exec-verifier.ts";
+import { textOf } from "./latin1-text.ts";
+import type { ProcessIdentities } from "./process-identities.ts";
+import type { ProgramFile, ProgramFinder } from "./program-file.ts";
+
+export interface ExecGateParts {
+  readonly listener: Listener;
+  readonly files: FileCalls;
+  readonly memory: CallerMemory;
+  readonly callers: CallerReader;
+  readonly finder: ProgramFinder;
+  readonly judge: ExecJudge;
+  readonly verifier: ExecVerifier;
+  readonly identities: ProcessIdentities;
+  readonly log: ExecLog;
+  readonly usesParent: boolean;
+  /** Null where ptrace cannot be had and the policy lets the run go on without it. */
+  readonly verifies: boolean;
+  readonly expired: () => boolean;
+  /** Called when the journal fails; true if execs may go on without it. */
+  readonly journalFailed: () => boolean;
+}
+
+/** The call as its caller made it, read out but not judged. */
+interface ExecCall {
+  readonly tid: number;
+  readonly status: CallerStatus;
+  readonly path: string;
+  readonly dirFd: number;
+  readonly flags: number;
+  readonly cmdline: Buffer;
+  readonly cwd: string;
+}
+
+/** Answers execve and execveat. */
+export class ExecGate {
+  readonly #parts: ExecGateParts;
+
+  constructor(parts: ExecGateParts) {
+    this.#parts = parts;
+  }
+
+  /** Handles the notification that the listener holds. */
+  handle(isExecveat: boolean): void {
+    const { listener } = this.#parts;
+    const { id, tid } = listener;
+    const call = this.#read(tid, isExecveat);
+    // The pid may have been recycled while its memory was read: a dead id means that we read a
+    // stranger's.
+    if (!listener.alive(id)) return;
+    if (typeof call === "number") {
+      listener.refuse(id, -call);
+      return;
+    }
+    this.#judge(id, call);
+  }
+
+  #read(tid: number, isExecveat: boolean): ExecCall | number {
+    const { listener, memory, callers } = this.#parts;
+    const first = isExecveat ? 1 : 0;
+    if (!memory.open(tid)) return -Errno.EACCES;
+    const path = memory.path(listener.argument(first));
+    const raw = typeof path === "number" ? path : memory.argv(listener.argument(first + 1));
+    memory.close();
+    if (typeof path === "number") return path;
+    if (typeof raw === "number") return raw;
+    const status = callers.status(tid);
+    const cwd = callers.cwd(tid);
+    if (status === null || cwd === null) return -Errno.EACCES;
+    return {
+      tid,
+      status,
+      path,
+      dirFd: isExecveat ? listener.intArgument(0) : AT_FDCWD,
+      flags: isExecveat ? listener.intArgument(4) : 0,
+      cmdline: raw.cmdline,
+      cwd,
+    };
+  }
+
+  #judge(id: bigint, call: ExecCall): void {
+    const { listener, identities, usesParent } = this.#parts;
+    const base = this.#base(call);
+    const file = base === null ? -Errno.EBADF : this.#find(call, base);
+    const invoked = call.path === "" ? "" : absolutePath(call.path, base ?? call.cwd);
+    if (typeof file === "number") {
+      this.#refuseLookup(id, call, invoked, file);
+      return;
+    }
+    const facts: ExecFacts = {
+      view: { tid: call.tid, tgid: call.status.tgid },
+      invoked: invoked === "" ? file.realPath : invoked,
+      cwd: call.cwd,
+      uid: call.status.uid,
+      parent: usesParent ? identities.of(call.status.ppid) : null,
+      argv: splitCmdline(call.cmdline),
+      cmdline: call.cmdline,
+      file,
+    };
+    const judgement = this.#parts.judge.judge(facts, scriptName(call), this.#parts.expired);
+    if (judgement.verdict.action === "allow") {
+      this.#allow(id, call, facts, judgement);
+      return;
+    }
+    this.#write(call, facts, judgement.verdict);
+    this.#parts.finder.release(file);
+    listener.refuse(id, Errno.EACCES);
+  }
+
+  #allow(id: bigint, call: ExecCall, facts: ExecFacts, judgement: Judgement): void {
+    const { listener, verifier, finder, verifies } = this.#parts;
+    const attached = verifies ? verifier.attach(call.tid) : 0;
+    const verdict = attached < 0 ? unverifiable(attached) : judgement.verdict;
+    const written = this.#write(call, facts, verdict);
+    if (attached < 0 || !written) {
+      finder.release(facts.file);
+      if (attached === 0 && verifies) verifier.abandon(call.tid);
+      listener.refuse(id, Errno.EACCES);
+      return;
+    }
+    const proceeds = listener.proceed(id);
+    if (verifies) {
+      // Even if the caller is gone: then its death is what will be reported.
+      verifier.follow(call.tid, { facts, judgement });
+      return;
+    }
+    finder.release(facts.file);
+    if (proceeds && this.#parts.usesParent) {
+      this.#parts.identities.remember(
+        call.status.tgid,
+        textOf(facts.file.realPath),
+        facts.argv.map(textOf),
+      );
+    }
+  }
+
+  /** The directory that a relative path starts from; null if the descriptor is none. */
+  #base(call: ExecCall): string | null {
+    if (call.path.startsWith("/") || call.dirFd === AT_FDCWD) return call.cwd;
+    return this.#parts.files.readlink(`/proc/${call.tid}/fd/${call.dirFd}`);
+  }
+
+  #find(call: ExecCall, base: string): ProgramFile | number {
+    const { files, finder } = this.#parts;
+    const view = { tid: call.tid, tgid: call.status.tgid };
+    if (call.path === "") {
+      if ((call.flags & AT_EMPTY_PATH) === 0) return -Errno.ENOENT;
+      const link = call.dirFd === AT_FDCWD ? "cwd" : `fd/${call.dirFd}`;
+      const fd = files.open(`/proc/${call.tid}/${link}`, O_PATH);
+      return fd < 0 ? -Errno.EBADF : finder.hold(fd);
+    }
+    if (call.path.startsWith("/") || call.dirFd === AT_FDCWD) {
+      const found = finder.find(call.path, view, base);
+      return (call.flags & AT_SYMLINK_NOFOLLOW) === 0 ? found : this.#unlessLink(call, base, found);
+    }
+    // A directory may have been removed or renamed: its descriptor still leads to it.
+    return finder.find(`/proc/${call.tid}/fd/${call.dirFd}/${call.path}`, view, base);
+  }
+
+  #unlessLink(call: ExecCall, base: string, found: ProgramFile | number): ProgramFile | number {
+    const link = this.#parts.files.readlink(absolutePath(call.path, base));
+    if (link === null || typeof found === "number") return found;
+    this.#parts.finder.release(found);
+    return -Errno.ELOOP;
+  }
+
+  /** There is no such program. The caller is told what the kernel would have told it. */
+  #refuseLookup(id: bigint, call: ExecCall, invoked: string, errno: number): void {
+    const { log, listener } = this.#parts;
+    const known = isLookupError(errno) || errno === -Errno.EBADF;
+    log.write({
+      event: "exec",
+      pid: call.status.tgid,
+      ppid: call.status.ppid,
+      uid: call.status.uid,
+      exe: textOf(invoked),
+      realExe: null,
+      argv: splitCmdline(call.cmdline).map(textOf),
+      cwd: textOf(call.cwd),
+      action: "error",
+      ruleId: null,
+      reason: "the program cannot be found",
+    });
+    listener.refuse(id, known ? -errno : Errno.EACCES);
+  }
+
+  /** True if the record stands, or if the policy lets execs go on without it. */
+  #write(call: ExecCall, facts: ExecFacts, verdict: Verdict): boolean {
+    const written = this.#parts.log.write({
+      event: "exec",
+      pid: call.status.tgid,
+      ppid: call.status.ppid,
+      uid: facts.uid,
+      exe: textOf(facts.invoked),
+      realExe: textOf(facts.file.realPath),
+      argv: facts.argv.map(textOf),
+      cwd: textOf(facts.cwd),
+      action: verdict.action,
+      ruleId: verdict.ruleId,
+      reason: verdict.reason,
+    });
+    return written || this.#parts.journalFailed();
+  }
+}
+
+/** What the kernel hands an interpreter as the script's name. */
+function scriptName(call: ExecCall): string {
+  if (call.path.startsWith("/") || call.dirFd === AT_FDCWD) return call.path;
+  return call.path === "" ? `/dev/fd/${call.dirFd}` : `/dev/fd/${call.dirFd}/${call.path}`;
+}
+
+function unverifiable(errno: number): Verdict {
+  return errno === -Errno.EPERM
+    ? deny("builtin:traced", "the caller is being traced, so its exec cannot be verified")
+    : deny("builtin:unverifiable", "the caller is gone or may not be traced");
+}

@@ -1,0 +1,175 @@
+import { Errno } from "../../ffi/abi/errno.ts";
+import { O_RDONLY } from "../../ffi/abi/file.ts";
+import type { FileCalls } from "../../ffi/calls/file.ts";
+import { KernelBuffer } from "../../ffi/calls/libc.ts";
+import type { CompiledPolicy } from "../policy/compile-policy.ts";
+import type { ExecRequest, ParentIdentity, Verdict } from "../policy/request.ts";
+import { absolutePath } from "./absolute-path.ts";
+import { isDynamicLoader, loaderTarget } from "./dynamic-loader.ts";
+import { textOf } from "./latin1-text.ts";
+import type { PathView, ProgramFile, ProgramFinder } from "./program-file.ts";
+import { HEAD_BYTES, parseScriptLine, type ScriptLine } from "./script-line.ts";
+
+/** The kernel follows at most this many interpreters of interpreters. */
+const CHAIN_MAX = 5;
+const HEADS_MAX = 1024;
+
+/** One program start, as it is judged before and again after it happened. */
+export interface ExecFacts {
+  readonly view: PathView;
+  /** One character a byte, like every path here. */
+  readonly invoked: string;
+  readonly cwd: string;
+  readonly uid: number;
+  readonly parent: ParentIdentity | null;
+  readonly argv: readonly string[];
+  readonly cmdline: Buffer;
+  readonly file: ProgramFile;
+}
+
+/** The verdict, and what must be found running if it was an allow. */
+export interface Judgement {
+  readonly verdict: Verdict;
+  readonly expectedFileId: string;
+  readonly expectedCmdline: Buffer;
+}
+
+/** What the supervisor knows of the agent's powers; sealing files makes names trustworthy. */
+export interface NameTrust {
+  /** True if the agent may write where `path` lies, so that it may have put it there. */
+  readonly isPlantable: (path: string) => boolean;
+  /** Other names of the file with this id that deny rules are written for. */
+  readonly aliases: (fileId: string) => readonly string[];
+  /** True for a dynamic loader, whatever name it goes by. */
+  readonly isLoader: (fileId: string) => boolean;
+}
+
+/** Judges a program and everything that the kernel will start in its place. */
+export class ExecJudge {
+  readonly #policy: CompiledPolicy;
+  readonly #files: FileCalls;
+  readonly #finder: ProgramFinder;
+  readonly #trust: NameTrust;
+  readonly #head = new KernelBuffer(HEAD_BYTES);
+  readonly #heads = new Map<string, { changed: string; line: ScriptLine | null }>();
+
+  constructor(
+    policy: CompiledPolicy,
+    files: FileCalls,
+    finder: ProgramFinder,
+    trust: NameTrust,
+  ) {
+    this.#policy = policy;
+    this.#files = files;
+    this.#finder = finder;
+    this.#trust = trust;
+  }
+
+  /** `scriptName` is the name that an interpreter would be given: the path as the caller wrote it. */
+  judge(facts: ExecFacts, scriptName: string, expired: () => boolean): Judgement {
+    let verdict = this.#decide(facts, facts.file, facts.invoked, facts.argv, expired);
+    let file = facts.file;
+    let argv = facts.argv;
+    let name = scriptName;
+    let cmdline = facts.cmdline;
+    for (let depth = 0; depth < CHAIN_MAX && verdict.action === "allow"; depth++) {
+      const line = this.#scriptLine(file);
+      if (line === null) break;
+      const found = this.#finder.find(line.interpreter, facts.view, facts.cwd);
+      // The kernel will say what is wrong with it.
+      if (typeof found === "number") break;
+      const option = line.argument === null ? [] : [line.argument];
+      argv = [line.interpreter, ...option, name, ...argv.slice(1)];
+      cmdline = Buffer.from(`${argv.join("\0")}\0`, "latin1");
+      name = line.interpreter;
+      const invoked = absolutePath(line.interpreter, facts.cwd);
+      const next = this.#decide(facts, found, invoked, argv, expired);
+      if (file !== facts.file) this.#finder.release(file);
+      file = found;
+      verdict = next.action === "deny" ? next : verdict;
+    }
+    const expectedFileId = file.stat.id;
+    if (file !== facts.file) this.#finder.release(file);
+    return { verdict, expectedFileId, expectedCmdline: cmdline };
+  }
+
+  #decide(
+    facts: ExecFacts,
+    file: ProgramFile,
+    invoked: string,
+    argv: readonly string[],
+    expired: () => boolean,
+  ): Verdict {
+    const own = this.#policy.decide(this.#request(facts, file, invoked, argv), expired);
+    if (!isDynamicLoader(file.realPath) && !this.#trust.isLoader(file.stat.id)) return own;
+    // The loader is a means: only a rule that names it counts, otherwise what it loads does.
+    if (own.action === "deny" && own.ruleId !== "default") return own;
+    const target = loaderTarget(argv);
+    if (target.kind === "none") return own;
+    if (target.kind === "unknown") {
+      return deny("builtin:loader", "a dynamic loader would search for a program by name");
+    }
+    const program = this.#finder.find(target.path, facts.view, facts.cwd);
+    if (typeof program === "number") {
+      return deny("builtin:loader", "a dynamic loader was given a program that cannot be opened");
+    }
+    const path = absolutePath(target.path, facts.cwd);
+    const loaded = this.#policy.decide(this.#request(facts, program, path, target.argv), expired);
+    this.#finder.release(program);
+    return loaded;
+  }
+
+  #request(
+    facts: ExecFacts,
+    file: ProgramFile,
+    invoked: string,
+    argv: readonly string[],
+  ): ExecRequest {
+    const exe = textOf(invoked);
+    const realExe = textOf(file.realPath);
+    return {
+      exe,
+      realExe,
+      realKind: file.kind,
+      aliases: this.#trust.aliases(file.stat.id),
+      invokedIsPlantable: invoked !== file.realPath && this.#trust.isPlantable(invoked),
+      realIsPlantable: this.#trust.isPlantable(file.realPath),
+      argv: argv.map(textOf),
+      cwd: textOf(facts.cwd),
+      uid: facts.uid,
+      parent: facts.parent,
+    };
+  }
+
+  /** The `#!` line of a file, remembered as long as the file is unchanged. */
+  #scriptLine(file: ProgramFile): ScriptLine | null {
+    const remembered = this.#heads.get(file.stat.id);
+    if (remembered !== undefined && remembered.changed === file.stat.changed) return remembered.line;
+    const fd = this.#files.open(`/proc/self/fd/${file.fd}`, O_RDONLY);
+    // Not readable to us: the verification will show what it was.
+    if (fd < 0) return null;
+    const length = this.#files.pread(fd, this.#head, HEAD_BYTES, 0);
+    this.#files.close(fd);
+    const line =
+      length < 0 ? null : parseScriptLine(this.#head.bytes.toString("latin1", 0, Math.max(length, 0)));
+    if (this.#heads.size >= HEADS_MAX) this.#heads.clear();
+    this.#heads.set(file.stat.id, { changed: file.stat.changed, line });
+    return line;
+  }
+}
+
+export function deny(ruleId: string, reason: string): Verdict {
+  return { action: "deny", ruleId, reason };
+}
+
+/** The errors of looking a program up that the caller is simply told. */
+export function isLookupError(errno: number): boolean {
+  return (
+    errno === -Errno.ENOENT ||
+    errno === -Errno.ENOTDIR ||
+    errno === -Errno.ELOOP ||
+    errno === -Errno.ENAMETOOLONG ||
+    errno === -Errno.EACCES
+  );
+}
+

@@ -1,0 +1,103 @@
+import { type Journal, rawBytes, readable } from "../audit/journal.ts";
+import { AUDIT_VERSION, type ExecCounts, type ExecRecord } from "../audit/record.ts";
+import { escapeControl } from "../policy/escape-control.ts";
+
+/** What is said of one execve, whatever came of it. Texts are lossless. */
+export interface ExecEntry {
+  readonly event: "exec" | "exec-mismatch";
+  readonly pid: number;
+  readonly ppid: number;
+  readonly uid: number;
+  readonly exe: string;
+  readonly realExe: string | null;
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly action: "allow" | "deny" | "error";
+  readonly ruleId: string | null;
+  readonly reason: string;
+}
+
+export interface Denial {
+  readonly exe: string;
+  readonly argv: readonly string[];
+  readonly ruleId: string;
+  readonly reason: string;
+  count: number;
+}
+
+const DENIALS_MAX = 100;
+const TRACE_ARGV_CHARACTERS_MAX = 400;
+
+/** Records verdicts: the journal, the counts, the denials for the closing summary, the trace. */
+export class ExecLog {
+  readonly #journal: Journal;
+  readonly #session: string;
+  readonly #trace: ((line: string) => void) | null;
+  readonly #denials = new Map<string, Denial>();
+  readonly #counts = { allow: 0, deny: 0, error: 0, mismatch: 0 };
+
+  constructor(journal: Journal, session: string, trace: ((line: string) => void) | null) {
+    this.#journal = journal;
+    this.#session = session;
+    this.#trace = trace;
+  }
+
+  get counts(): ExecCounts {
+    return this.#counts;
+  }
+
+  get denials(): readonly Denial[] {
+    return [...this.#denials.values()];
+  }
+
+  /** False if the journal could not take it: then nothing may start. */
+  write(entry: ExecEntry): boolean {
+    if (this.#journal.enabled && !this.#journal.write(this.#record(entry))) return false;
+    this.#counts[entry.action]++;
+    if (entry.event === "exec-mismatch") this.#counts.mismatch++;
+    if (entry.action === "deny") this.#noteDenial(entry);
+    if (this.#trace !== null) this.#trace(traceLine(entry));
+    return true;
+  }
+
+  #record(entry: ExecEntry): ExecRecord {
+    const bytes = rawBytes(entry);
+    return {
+      v: AUDIT_VERSION,
+      event: entry.event,
+      ts: Date.now() / 1000,
+      session: this.#session,
+      pid: entry.pid,
+      ppid: entry.ppid,
+      uid: entry.uid,
+      exe: readable(entry.exe),
+      real_exe: entry.realExe === null ? null : readable(entry.realExe),
+      argv: entry.argv.map(readable),
+      cwd: readable(entry.cwd),
+      action: entry.action,
+      rule_id: entry.ruleId,
+      reason: entry.reason,
+      ...(bytes === undefined ? {} : { bytes }),
+    };
+  }
+
+  #noteDenial(entry: ExecEntry): void {
+    const key = `${entry.ruleId}\0${entry.exe}\0${entry.argv[1] ?? ""}`;
+    const seen = this.#denials.get(key);
+    if (seen !== undefined) {
+      seen.count++;
+      return;
+    }
+    if (this.#denials.size >= DENIALS_MAX) return;
+    const { exe, argv, reason } = entry;
+    this.#denials.set(key, { exe, argv, ruleId: entry.ruleId ?? "", reason, count: 1 });
+  }
+}
+
+function traceLine(entry: ExecEntry): string {
+  const argv = escapeControl(entry.argv.join(" ")).slice(0, TRACE_ARGV_CHARACTERS_MAX);
+  const rule = entry.ruleId === null ? "" : ` rule=${entry.ruleId}`;
+  const reason = entry.reason === "" ? "" : ` (${entry.reason})`;
+  const exe = escapeControl(entry.exe);
+  return `${entry.event} ${entry.action} pid=${entry.pid} exe=${exe} argv=[${argv}]${rule}${reason}`;
+}

@@ -1,0 +1,210 @@
+import { Errno } from "../../ffi/abi/errno.ts";
+import { AT_FDCWD, O_PATH } from "../../ffi/abi/file.ts";
+import { Signal } from "../../ffi/abi/process.ts";
+import { PTRACE_EVENT_EXEC } from "../../ffi/abi/ptrace.ts";
+import type { FileCalls } from "../../ffi/calls/file.ts";
+import { KernelBuffer } from "../../ffi/calls/libc.ts";
+import { kill } from "../../ffi/calls/process.ts";
+import type { Tracer, WaitReport } from "../../ffi/calls/tracer.ts";
+import { splitCmdline } from "./caller-memory.ts";
+import type { CallerReader } from "./caller.ts";
+import { isSystemLoader } from "./dynamic-loader.ts";
+import type { ExecFacts, Judgement } from "./exec-judge.ts";
+import type { ProgramFile, ProgramFinder } from "./program-file.ts";
+
+const SIGTRAP = 5;
+const CMDLINE_BYTES = 64 * 1024;
+const MAPS_BYTES = 16 * 1024;
+
+/** An exec that was allowed and has not been seen to happen yet. */
+export interface PendingExec {
+  readonly facts: ExecFacts;
+  readonly judgement: Judgement;
+}
+
+/** What was found running after an exec. */
+export interface StartedProgram {
+  readonly pid: number;
+  readonly file: ProgramFile;
+  readonly argv: readonly string[];
+  readonly cmdline: Buffer;
+  readonly cwd: string;
+  /** Programs other than a loader that the kernel mapped as ELF interpreters. */
+  readonly interpreters: readonly string[];
+}
+
+export interface VerifierEvents {
+  /** Started as judged; the process waits until this returns. */
+  confirmed(pending: PendingExec, pid: number): void;
+  /** Something else started (or it cannot be told what: null). True lets it go on. */
+  mismatched(pending: PendingExec, pid: number, started: StartedProgram | null): boolean;
+}
+
+/**
+ * Watches allowed execs through to their first instruction. Nobody but the kernel has touched the
+ * new address space by then, so what is found there is the truth.
+ */
+export class ExecVerifier {
+  readonly #tracer: Tracer;
+  readonly #files: FileCalls;
+  readonly #callers: CallerReader;
+  readonly #finder: ProgramFinder;
+  readonly #events: VerifierEvents;
+  readonly #checkCwd: boolean;
+  readonly #pending = new Map<number, PendingExec>();
+  readonly #maps = new KernelBuffer(MAPS_BYTES);
+  #cmdline = new KernelBuffer(CMDLINE_BYTES);
+
+  constructor(options: {
+    readonly tracer: Tracer;
+    readonly files: FileCalls;
+    readonly callers: CallerReader;
+    readonly finder: ProgramFinder;
+    readonly events: VerifierEvents;
+    readonly checkCwd: boolean;
+  }) {
+    this.#tracer = options.tracer;
+    this.#files = options.files;
+    this.#callers = options.callers;
+    this.#finder = options.finder;
+    this.#events = options.events;
+    this.#checkCwd = options.checkCwd;
+  }
+
+  get isWaiting(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  /** Attaches to a caller that is parked in its exec. */
+  attach(tid: number): number {
+    return this.#tracer.seize(tid);
+  }
+
+  /** To be called when the exec was let go: from here on its outcome is awaited. */
+  follow(tid: number, pending: PendingExec): void {
+    this.#pending.set(tid, pending);
+    // Interrupting before the answer would restart the call over and over. A caller that died in
+    // the meantime is reported by wait.
+    this.#tracer.interrupt(tid);
+  }
+
+  /** Attached, but the exec will not go on after all. */
+  abandon(tid: number): void {
+    this.#tracer.interrupt(tid);
+  }
+
+  /** Takes a report that concerns a tracee; false if it is none of ours. */
+  handle(report: WaitReport): boolean {
+    if (report.kind !== "stopped") {
+      this.#forget(report.pid);
+      return false;
+    }
+    if (report.event === PTRACE_EVENT_EXEC) {
+      const former = this.#tracer.formerTid(report.pid);
+      const pending = this.#take(former);
+      // A leader that had an exec of its own under way was replaced by this thread.
+      if (former !== report.pid) this.#forget(report.pid);
+      this.#verify(report.pid, pending);
+      return true;
+    }
+    const known = this.#pending.has(report.pid);
+    // Any other stop is on the way back to user space: the exec failed.
+    const signal = report.event === 0 && report.signal !== SIGTRAP ? report.signal : 0;
+    const detached = this.#tracer.detach(report.pid, signal);
+    this.#forget(report.pid);
+    return known || detached === 0;
+  }
+
+  #verify(pid: number, pending: PendingExec | null): void {
+    if (pending === null) {
+      // Traced but not followed: its answer was a refusal, so nothing can have started.
+      kill(pid, Signal.KILL);
+      return;
+    }
+    const proceed = this.#isAsJudged(pid, pending)
+      ? this.#confirm(pending, pid)
+      : this.#events.mismatched(pending, pid, this.#look(pid, pending));
+    if (!proceed) kill(pid, Signal.KILL);
+    this.#tracer.detach(pid);
+    this.#finder.release(pending.facts.file);
+  }
+
+  #confirm(pending: PendingExec, pid: number): true {
+    this.#events.confirmed(pending, pid);
+    return true;
+  }
+
+  #isAsJudged(pid: number, { facts, judgement }: PendingExec): boolean {
+    const stat = this.#files.stat(AT_FDCWD, `/proc/${pid}/exe`, 0);
+    if (stat === null || stat.id !== judgement.expectedFileId) return false;
+    const length = this.#readCmdline(pid, judgement.expectedCmdline.length);
+    if (length !== judgement.expectedCmdline.length) return false;
+    const expected = judgement.expectedCmdline;
+    if (expected.compare(this.#cmdline.bytes, 0, length) !== 0) return false;
+    if (this.#checkCwd && this.#callers.cwd(pid) !== facts.cwd) return false;
+    const exe = this.#files.readlink(`/proc/${pid}/exe`);
+    const interpreters = exe === null ? null : this.#interpreters(pid, exe);
+    return interpreters !== null && interpreters.length === 0;
+  }
+
+  #look(pid: number, { facts }: PendingExec): StartedProgram | null {
+    const exe = this.#files.readlink(`/proc/${pid}/exe`);
+    const fd = this.#files.open(`/proc/${pid}/exe`, O_PATH);
+    if (fd < 0 || exe === null) return null;
+    const file = this.#finder.hold(fd);
+    if (typeof file === "number") return null;
+    const length = this.#readCmdline(pid, facts.cmdline.length);
+    const cwd = this.#callers.cwd(pid);
+    const interpreters = this.#interpreters(pid, exe);
+    if (length < 0 || cwd === null || interpreters === null) {
+      this.#finder.release(file);
+      return null;
+    }
+    const cmdline = Buffer.from(this.#cmdline.bytes.subarray(0, length));
+    return { pid, file, argv: splitCmdline(cmdline), cmdline, cwd, interpreters };
+  }
+
+  #readCmdline(pid: number, expected: number): number {
+    // One byte more than expected shows that there is more than expected.
+    if (expected + 1 > this.#cmdline.bytes.length) {
+      this.#cmdline = new KernelBuffer(expected + 4096);
+    }
+    for (;;) {
+      const length = this.#files.slurp(`/proc/${pid}/cmdline`, this.#cmdline);
+      if (length < this.#cmdline.bytes.length) return length;
+      if (length > 8 * 1024 * 1024) return -Errno.E2BIG;
+      this.#cmdline = new KernelBuffer(length * 2);
+    }
+  }
+
+  /**
+   * Files that are mapped besides the program: just after an exec that is its ELF interpreter. A
+   * PT_INTERP may name any program, and exe does not show it.
+   */
+  #interpreters(pid: number, exe: string): string[] | null {
+    const length = this.#files.slurp(`/proc/${pid}/maps`, this.#maps);
+    if (length <= 0 || length >= MAPS_BYTES) return null;
+    const found: string[] = [];
+    let last = exe;
+    for (const line of this.#maps.bytes.toString("latin1", 0, length).split("\n")) {
+      const slash = line.indexOf("/");
+      if (slash < 0) continue;
+      const path = line.slice(slash);
+      if (path === last || path === exe) continue;
+      last = path;
+      if (!isSystemLoader(path) && !found.includes(path)) found.push(path);
+    }
+    return found;
+  }
+
+  #take(tid: number): PendingExec | null {
+    const pending = this.#pending.get(tid) ?? null;
+    this.#pending.delete(tid);
+    return pending;
+  }
+
+  #forget(tid: number): void {
+    const pending = this.#take(tid);
+    if (pending !== null) this.#finder.release(pending.facts.file);
+  }
+}

@@ -1,0 +1,102 @@
+import type { Verdict } from "../policy/request.ts";
+import { absolutePath } from "./absolute-path.ts";
+import type { CallerReader } from "./caller.ts";
+import { deny, type ExecFacts, type ExecJudge } from "./exec-judge.ts";
+import type { ExecLog } from "./exec-log.ts";
+import type { PendingExec, StartedProgram, VerifierEvents } from "./exec-verifier.ts";
+import { textOf } from "./latin1-text.ts";
+import type { ProcessIdentities } from "./process-identities.ts";
+import type { ProgramFinder } from "./program-file.ts";
+
+export interface MismatchJudgeParts {
+  readonly judge: ExecJudge;
+  readonly finder: ProgramFinder;
+  readonly log: ExecLog;
+  readonly identities: ProcessIdentities;
+  readonly callers: CallerReader;
+  /** Whether any rule looks at parents. */
+  readonly remembers: boolean;
+  readonly expired: () => boolean;
+  readonly journalFailed: () => boolean;
+  readonly starting: () => void;
+}
+
+/**
+ * Judges what was found running when it is not what was judged before: the caller's memory, files
+ * or directory changed in between. What would have been allowed anyway may go on.
+ */
+export class MismatchJudge implements VerifierEvents {
+  readonly #parts: MismatchJudgeParts;
+
+  constructor(parts: MismatchJudgeParts) {
+    this.#parts = parts;
+  }
+
+  confirmed({ facts }: PendingExec, pid: number): void {
+    if (!this.#parts.remembers) return;
+    this.#parts.identities.remember(pid, textOf(facts.file.realPath), facts.argv.map(textOf));
+  }
+
+  mismatched(pending: PendingExec, pid: number, started: StartedProgram | null): boolean {
+    this.#parts.starting();
+    if (started === null) {
+      const reason = "it cannot be told what was started";
+      this.#write(pending.facts, pid, deny("builtin:unverifiable", reason));
+      return false;
+    }
+    const facts = startedFacts(pending.facts, started);
+    const verdict = this.#verdict(facts, started);
+    this.#parts.finder.release(started.file);
+    const written = this.#write(facts, pid, verdict);
+    if (verdict.action === "deny" || !written) return false;
+    if (this.#parts.remembers) {
+      this.#parts.identities.remember(pid, textOf(facts.file.realPath), facts.argv.map(textOf));
+    }
+    return true;
+  }
+
+  #verdict(facts: ExecFacts, started: StartedProgram): Verdict {
+    const { judge, finder, expired } = this.#parts;
+    const own = judge.judge(facts, facts.invoked, expired).verdict;
+    if (own.action === "deny") return own;
+    for (const path of started.interpreters) {
+      const file = finder.find(path, facts.view, facts.cwd);
+      if (typeof file === "number") {
+        return deny("builtin:unverifiable", "its ELF interpreter cannot be found again");
+      }
+      const invoked = absolutePath(path, facts.cwd);
+      const verdict = judge.judge({ ...facts, invoked, file }, invoked, expired).verdict;
+      finder.release(file);
+      if (verdict.action === "deny") return verdict;
+    }
+    return own;
+  }
+
+  #write(facts: ExecFacts, pid: number, verdict: Verdict): boolean {
+    const written = this.#parts.log.write({
+      event: "exec-mismatch",
+      pid,
+      ppid: this.#parts.callers.status(pid)?.ppid ?? 0,
+      uid: facts.uid,
+      exe: textOf(facts.invoked),
+      realExe: textOf(facts.file.realPath),
+      argv: facts.argv.map(textOf),
+      cwd: textOf(facts.cwd),
+      action: verdict.action,
+      ruleId: verdict.ruleId,
+      reason: verdict.reason,
+    });
+    return written || this.#parts.journalFailed();
+  }
+}
+
+function startedFacts(asked: ExecFacts, started: StartedProgram): ExecFacts {
+  return {
+    ...asked,
+    invoked: started.file.realPath,
+    cwd: started.cwd,
+    argv: started.argv,
+    cmdline: started.cmdline,
+    file: started.file,
+  };
+}

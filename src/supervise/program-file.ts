@@ -1,0 +1,131 @@
+import { Errno } from "../../ffi/abi/errno.ts";
+import {
+  AT_EMPTY_PATH,
+  AT_FDCWD,
+  O_PATH,
+  RESOLVE_NO_MAGICLINKS,
+} from "../../ffi/abi/file.ts";
+import type { FileCalls, FileStat } from "../../ffi/calls/file.ts";
+
+const LINKS_MAX = 40;
+const MEMFD = "/memfd:";
+const DELETED = " (deleted)";
+
+/** A file held by an O_PATH descriptor, so that its inode cannot be reused while it is judged. */
+export interface ProgramFile {
+  readonly fd: number;
+  /** One character a byte: the path, `memfd:NAME`, or `/path (deleted)`. */
+  readonly realPath: string;
+  readonly kind: "file" | "memfd" | "deleted";
+  readonly stat: FileStat;
+}
+
+export interface PathView {
+  /** Whose view of /proc/self and of relative paths. */
+  readonly tid: number;
+  readonly tgid: number;
+}
+
+/** The name that /proc gives a file, told apart from a file that merely looks so. */
+export function nameOfLink(
+  link: string,
+  stat: FileStat,
+): { realPath: string; kind: ProgramFile["kind"] } {
+  if (stat.links > 0) return { realPath: link, kind: "file" };
+  if (link.startsWith(MEMFD)) {
+    const name = link.slice(1, link.endsWith(DELETED) ? -DELETED.length : undefined);
+    return { realPath: name, kind: "memfd" };
+  }
+  return { realPath: link.endsWith(DELETED) ? link : link + DELETED, kind: "deleted" };
+}
+
+/** Finds the file that a caller means by a path. */
+export class ProgramFinder {
+  readonly #files: FileCalls;
+
+  constructor(files: FileCalls) {
+    this.#files = files;
+  }
+
+  /** `path` is absolute, or relative to the `base` directory. A negated errno if there is none. */
+  find(path: string, view: PathView, base: string): ProgramFile | number {
+    const absolute = path.startsWith("/") ? path : `${base}/${path}`;
+    const fd = this.#files.openResolving(absolute, O_PATH, RESOLVE_NO_MAGICLINKS, AT_FDCWD);
+    if (fd >= 0) return this.hold(fd);
+    // Only a way through a magic link (/proc/self/exe, /dev/fd/3, /proc/self/cwd/…) means another
+    // file to us than to the caller, and that is what the kernel says with ELOOP here.
+    if (fd === -Errno.ELOOP) return this.#walk(absolute, view);
+    if (fd === -Errno.ENOSYS) return this.#walk(absolute, view);
+    return fd;
+  }
+
+  /** Takes over an O_PATH descriptor. */
+  hold(fd: number): ProgramFile | number {
+    const stat = this.#files.stat(fd, "", AT_EMPTY_PATH);
+    const link = this.#files.readlink(`/proc/self/fd/${fd}`);
+    if (stat === null || link === null) {
+      this.#files.close(fd);
+      return -Errno.EACCES;
+    }
+    return { fd, stat, ...nameOfLink(link, stat) };
+  }
+
+  release(file: ProgramFile): void {
+    this.#files.close(file.fd);
+  }
+
+  /** Component by component, with /proc/self read as the caller's. */
+  #walk(path: string, view: PathView): ProgramFile | number {
+    let links = 0;
+    let done = "";
+    let rest = path.split("/").filter((part) => part !== "" && part !== ".");
+    while (rest.length > 0) {
+      const [part, ...after] = rest as [string, ...string[]];
+      rest = after;
+      if (part === "..") {
+        done = done.slice(0, Math.max(done.lastIndexOf("/"), 0));
+        continue;
+      }
+      const here = `${done}/${this.#seenBy(done, part, view)}`;
+      const target = this.#files.readlink(here);
+      if (target === null) {
+        done = here;
+        continue;
+      }
+      if (++links > LINKS_MAX) return -Errno.ELOOP;
+      if (isMagic(here)) {
+        const followed = this.#follow(here, rest.length === 0);
+        if (typeof followed !== "string") return followed;
+        done = followed;
+        continue;
+      }
+      rest = [...target.split("/").filter((each) => each !== "" && each !== "."), ...rest];
+      if (target.startsWith("/")) done = "";
+    }
+    const fd = this.#files.open(done === "" ? "/" : done, O_PATH);
+    return fd < 0 ? fd : this.hold(fd);
+  }
+
+  #seenBy(parent: string, part: string, view: PathView): string {
+    if (parent !== "/proc") return part;
+    if (part === "self") return String(view.tgid);
+    if (part === "thread-self") return `${view.tgid}/task/${view.tid}`;
+    return part;
+  }
+
+  /** A magic link leads to a file, not to a name: at the end it is that file that counts. */
+  #follow(link: string, isLast: boolean): string | ProgramFile | number {
+    const fd = this.#files.open(link, O_PATH);
+    if (fd < 0) return fd;
+    const file = this.hold(fd);
+    if (isLast || typeof file === "number") return file;
+    this.release(file);
+    return file.realPath === "/" ? "" : file.realPath;
+  }
+}
+
+const MAGIC = /^\/proc\/\d+(?:\/task\/\d+)?\/(?:exe|cwd|root|fd\/\d+|map_files\/[^/]+)$/;
+
+function isMagic(path: string): boolean {
+  return MAGIC.test(path);
+}

@@ -1,0 +1,169 @@
+import type { Fd } from "../../ffi/abi/brand.ts";
+import { Signal } from "../../ffi/abi/process.ts";
+import { FileCalls } from "../../ffi/calls/file.ts";
+import { Listener } from "../../ffi/calls/notify.ts";
+import { catchSignalToWake, openPidFd } from "../../ffi/calls/process.ts";
+import { Tracer } from "../../ffi/calls/tracer.ts";
+import { Journal } from "../audit/journal.ts";
+import { compilePolicy } from "../policy/compile-policy.ts";
+import type { Policy } from "../policy/model.ts";
+import { CallerReader } from "./caller.ts";
+import { CallerMemory } from "./caller-memory.ts";
+import { type CallNumbers, callNumbers } from "./call-numbers.ts";
+import { ExecGate } from "./exec-gate.ts";
+import { ExecJudge } from "./exec-judge.ts";
+import { type Denial, ExecLog } from "./exec-log.ts";
+import { ExecVerifier } from "./exec-verifier.ts";
+import { leftoversLine } from "./leftovers.ts";
+import { MismatchJudge } from "./mismatch-judge.ts";
+import { nameTrust } from "./name-trust.ts";
+import { answerPeerCall } from "./peer-guard.ts";
+import { ProcessIdentities } from "./process-identities.ts";
+import { ProgramFinder } from "./program-file.ts";
+import { type Ending, Supervisor } from "./supervisor.ts";
+import { BusyMark } from "./busy-mark.ts";
+
+/** What the main thread hands over; plain data, cloned into the Worker. */
+export interface SessionConfig {
+  readonly policy: Policy;
+  readonly journalFd: number | null;
+  readonly sessionId: string;
+  /** Trace every verdict on stderr. */
+  readonly trace: boolean;
+  readonly verifies: boolean;
+  readonly waitAll: boolean;
+  /** Trees (one character a byte) that the agent may write; empty where files are not sealed. */
+  readonly writableTrees: readonly string[];
+  /** Shared with the watchdog in the main thread. */
+  readonly busyMark: SharedArrayBuffer;
+}
+
+export interface SessionResult {
+  readonly ending: Ending;
+  readonly counts: { readonly [K in "allow" | "deny" | "error" | "mismatch"]: number };
+  readonly denials: readonly Denial[];
+  readonly journalFailure: string | null;
+}
+
+export interface SessionEffects {
+  readonly nowMs: () => number;
+  readonly say: (line: string) => void;
+}
+
+/** Puts the parts together for one run, and runs it. */
+export class Session {
+  readonly #config: SessionConfig;
+  readonly #effects: SessionEffects;
+  readonly #journal: Journal;
+  readonly #log: ExecLog;
+  readonly #files = new FileCalls();
+  readonly #tracer = new Tracer();
+  readonly #callers = new CallerReader(this.#files);
+  readonly #finder = new ProgramFinder(this.#files);
+  readonly #identities = new ProcessIdentities(this.#files, this.#callers);
+  readonly #numbers: CallNumbers = callNumbers();
+  #journalBroken = false;
+  #startedMs = 0;
+
+  constructor(config: SessionConfig, effects: SessionEffects) {
+    this.#config = config;
+    this.#effects = effects;
+    this.#journal = new Journal(config.journalFd);
+    const trace = config.trace ? (line: string) => effects.say(line) : null;
+    this.#log = new ExecLog(this.#journal, config.sessionId, trace);
+    // Its default is to be ignored, and then it would not end a wait.
+    catchSignalToWake(Signal.CHLD);
+  }
+
+  /** Serves the listener until the command and all that it left are gone. `go` lets it execute. */
+  run(listenerFd: Fd, commandPid: number, go: () => void): SessionResult {
+    const { policy, verifies, waitAll } = this.#config;
+    const compiled = compilePolicy(policy);
+    const listener = new Listener(listenerFd);
+    const trust = nameTrust(compiled, this.#files, this.#config.writableTrees);
+    const judge = new ExecJudge(compiled, this.#files, this.#finder, trust);
+    const expired = (): boolean =>
+      this.#effects.nowMs() - this.#startedMs > policy.meta.onSupervisorTimeoutMs;
+    const mismatch = new MismatchJudge({
+      judge,
+      finder: this.#finder,
+      log: this.#log,
+      identities: this.#identities,
+      callers: this.#callers,
+      remembers: compiled.usesParent,
+      expired,
+      journalFailed: () => this.#journalFailed(),
+      starting: () => this.#markStart(),
+    });
+    const verifier = new ExecVerifier({
+      tracer: this.#tracer,
+      files: this.#files,
+      callers: this.#callers,
+      finder: this.#finder,
+      events: mismatch,
+      checkCwd: compiled.usesCwd,
+    });
+    const gate = new ExecGate({
+      listener,
+      files: this.#files,
+      memory: new CallerMemory(this.#files),
+      callers: this.#callers,
+      finder: this.#finder,
+      judge,
+      verifier,
+      identities: this.#identities,
+      log: this.#log,
+      usesParent: compiled.usesParent,
+      verifies,
+      expired,
+      journalFailed: () => this.#journalFailed(),
+    });
+    const busy = new BusyMark(this.#config.busyMark);
+    busy.publishListener(listenerFd);
+    const supervisor = new Supervisor({
+      listener,
+      tracer: this.#tracer,
+      commandPid,
+      commandPidFd: openPidFd(commandPid),
+      waitAll,
+      answer: () => {
+        this.#markStart();
+        busy.begin(listener.id);
+        this.#answer(listener, gate);
+        busy.end();
+      },
+      isVerifying: () => verifier.isWaiting,
+      handleTracee: (report) => verifier.handle(report),
+      nowMs: this.#effects.nowMs,
+      announce: (leftovers) => this.#effects.say(leftoversLine(leftovers, waitAll)),
+      mustEnd: () => this.#journalBroken,
+    });
+    go();
+    const ending = supervisor.run();
+    return {
+      ending,
+      counts: this.#log.counts,
+      denials: this.#log.denials,
+      journalFailure: this.#journalBroken ? this.#journal.failure : null,
+    };
+  }
+
+  #markStart(): void {
+    this.#startedMs = this.#effects.nowMs();
+  }
+
+  #answer(listener: Listener, gate: ExecGate): void {
+    const number = listener.callNumber;
+    if (number === this.#numbers.execve) gate.handle(false);
+    else if (number === this.#numbers.execveat) gate.handle(true);
+    else answerPeerCall(listener, this.#callers, this.#numbers.pidArgument(number));
+  }
+
+  /** True if the policy lets execs go on without their record. */
+  #journalFailed(): boolean {
+    if (this.#config.policy.audit.onError === "continue") return true;
+    this.#journalBroken = true;
+    return false;
+  }
+}
+

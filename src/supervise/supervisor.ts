@@ -1,0 +1,173 @@
+import type { Fd } from "../../ffi/abi/brand.ts";
+import { Errno } from "../../ffi/abi/errno.ts";
+import { POLLHUP, POLLIN } from "../../ffi/abi/file.ts";
+import { Signal } from "../../ffi/abi/process.ts";
+import type { Listener } from "../../ffi/calls/notify.ts";
+import { Poll } from "../../ffi/calls/poll.ts";
+import { kill } from "../../ffi/calls/process.ts";
+import type { Tracer, WaitReport } from "../../ffi/calls/tracer.ts";
+import { descendants, isStopped, type Leftover, signalAll } from "./leftovers.ts";
+
+/** How the command ended, and how its run did. */
+export interface Ending {
+  /** The command's exit code, or 128 + signal. */
+  readonly exit: number;
+  readonly signal: number | null;
+  readonly leftovers: readonly Leftover[];
+  readonly leftoversHandled: "none" | "ended" | "waited";
+}
+
+export interface SupervisorOptions {
+  readonly listener: Listener;
+  readonly tracer: Tracer;
+  readonly commandPid: number;
+  /** Readable once the command has ended: the one event that no lost signal may hide. */
+  readonly commandPidFd: Fd;
+  readonly waitAll: boolean;
+  /** Answers the notification that the listener holds. */
+  readonly answer: () => void;
+  readonly isVerifying: () => boolean;
+  /** Takes a wait report of a tracee; false if it is not one. */
+  readonly handleTracee: (report: WaitReport) => boolean;
+  readonly nowMs: () => number;
+  /** Told once, when the command is gone but some of its processes are not. */
+  readonly announce: (leftovers: readonly Leftover[]) => void;
+  /** True once the run must end whatever the command does. */
+  readonly mustEnd: () => boolean;
+}
+
+/** A signal that arrives between the look for reports and the wait for more is not lost for long. */
+const VERIFYING_POLL_MS = 1;
+const ZOMBIES_POLL_MS = 2;
+/** A stop that outlives this was not for our whole process group: then we stop as well. */
+const STOP_SETTLES_MS = 20;
+const GRACE_MS = 2000;
+const KILL_ROUND_MS = 10;
+const KILL_ROUNDS_MAX = 1000;
+
+/** The loop that answers notifications and follows the life of the command and what it starts. */
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #poll = new Poll(2);
+  #status: { exit: number; signal: number | null } | null = null;
+  #childless = false;
+  #stoppedAtMs: number | null = null;
+
+  #isListening = true;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#poll.watch([options.listener.fd, options.commandPidFd]);
+  }
+
+  run(): Ending {
+    while (this.#status === null) {
+      this.#turn(this.#runningTimeoutMs());
+      if (this.#status === null && this.#options.mustEnd()) this.#killEverything();
+    }
+    // It would be readable for good.
+    if (this.#isListening) this.#poll.watch([this.#options.listener.fd]);
+    this.#reap();
+    const status = this.#status;
+    if (this.#childless) {
+      return { ...status, leftovers: [], leftoversHandled: "none" };
+    }
+    const leftovers = descendants(process.pid);
+    if (leftovers.length > 0) this.#options.announce(leftovers);
+    if (this.#options.waitAll) {
+      while (!this.#childless) this.#turn(this.#runningTimeoutMs());
+      return { ...status, leftovers, leftoversHandled: leftovers.length > 0 ? "waited" : "none" };
+    }
+    this.#endLeftovers();
+    return { ...status, leftovers, leftoversHandled: leftovers.length > 0 ? "ended" : "none" };
+  }
+
+  #runningTimeoutMs(): number {
+    if (this.#options.isVerifying()) return VERIFYING_POLL_MS;
+    if (!this.#isListening) return ZOMBIES_POLL_MS;
+    return this.#stoppedAtMs === null ? -1 : STOP_SETTLES_MS;
+  }
+
+  /** Waits for something to do, at most so long, and does it. */
+  #turn(timeoutMs: number): void {
+    this.#reap();
+    if (this.#status !== null && this.#childless) return;
+    if (this.#poll.wait(timeoutMs) > 0) this.#serve();
+    this.#followStop();
+  }
+
+  #serve(): void {
+    const events = this.#poll.events(0);
+    if ((events & POLLIN) !== 0) {
+      const received = this.#options.listener.receive();
+      if (received === 0) this.#options.answer();
+      // ENOENT: the caller died before we looked. Anything else is ours to know about.
+      else if (received !== -Errno.ENOENT && received !== -Errno.EINTR) {
+        throw new Error(`receiving a notification failed: errno ${-received}`);
+      }
+      return;
+    }
+    if ((events & POLLHUP) !== 0) {
+      // No process with the filter is left, only zombies on their way.
+      this.#isListening = false;
+      this.#poll.watch([]);
+    }
+  }
+
+  #reap(): void {
+    for (;;) {
+      const report = this.#options.tracer.next();
+      if (report === "none") return;
+      if (report === "childless") {
+        this.#childless = true;
+        return;
+      }
+      if (this.#options.handleTracee(report)) continue;
+      if (report.pid === this.#options.commandPid) this.#commandReport(report);
+    }
+  }
+
+  #commandReport(report: WaitReport): void {
+    switch (report.kind) {
+      case "exited":
+        this.#status = { exit: report.code, signal: null };
+        break;
+      case "signaled":
+        this.#status = { exit: 128 + report.signal, signal: report.signal };
+        break;
+      case "stopped":
+        this.#stoppedAtMs = this.#options.nowMs();
+        break;
+      default:
+        report satisfies never;
+    }
+  }
+
+  /** A command that stopped alone (not with our process group by the terminal) takes us along. */
+  #followStop(): void {
+    if (this.#stoppedAtMs === null) return;
+    if (this.#options.nowMs() - this.#stoppedAtMs < STOP_SETTLES_MS) return;
+    this.#stoppedAtMs = null;
+    if (isStopped(this.#options.commandPid)) kill(process.pid, Signal.STOP);
+  }
+
+  #endLeftovers(): void {
+    signalAll(descendants(process.pid), Signal.TERM);
+    const until = this.#options.nowMs() + GRACE_MS;
+    while (!this.#childless) {
+      const left = until - this.#options.nowMs();
+      if (left <= 0) break;
+      this.#turn(this.#options.isVerifying() ? VERIFYING_POLL_MS : left);
+    }
+    this.#killEverything();
+  }
+
+  /** Processes may still fork while they are being killed, so it takes rounds. */
+  #killEverything(): void {
+    for (let round = 0; round < KILL_ROUNDS_MAX && !this.#childless; round++) {
+      signalAll(descendants(process.pid), Signal.KILL);
+      this.#turn(KILL_ROUND_MS);
+      this.#reap();
+    }
+  }
+}
