@@ -30,12 +30,12 @@ async function main(): Promise<number> {
   }
   const invocation = parsed.value;
   if (invocation.command === "run") {
-    // First of all, since it starts the launcher, whose boot everything else can overlap.
-    const worker = new Worker(new URL("./supervisor-worker.ts", import.meta.url), {
-      argv: [String(launcherSocketFd(invocation.keepFds))],
-    });
+    // The launcher boots while everything else is still being read.
+    const { spawnLauncher } = await import("./launch/spawn-launcher.ts");
+    const launcher = spawnLauncher(Bun.main, invocation.keepFds);
+    const worker = new Worker(new URL("./supervisor-worker.ts", import.meta.url));
     const { runRun } = await import("./commands/run.ts");
-    return runRun(invocation, worker);
+    return runRun(invocation, launcher, worker);
   }
   const { processIo, OutputError } = await import("./cli/terminal-io.ts");
   const io = processIo();
@@ -81,11 +81,4 @@ async function report(
     default:
       return invocation satisfies never;
   }
-}
-
-/** The lowest descriptor that the user does not want kept for the command. */
-function launcherSocketFd(kept: readonly number[]): number {
-  let fd = 3;
-  while (kept.includes(fd)) fd++;
-  return fd;
 }

@@ -16,6 +16,7 @@ export const SIG_DFL = 0;
 export const SIG_IGN = 1;
 export const SIGNAL_MAX = 64;
 export const SA_RESTART = 0x10000000;
+export const SA_SIGINFO = 4;
 export const SIG_SETMASK = 2;
 
 export const Signal = {

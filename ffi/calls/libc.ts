@@ -19,7 +19,7 @@ const { i32, i64_fast: long, ptr: pointer } = FFIType;
 const { symbols: libc } = dlopen(mappedLibc(), {
   syscall: { args: [long, long, long, long, long, long, long], returns: long },
   __errno_location: { args: [], returns: pointer },
-  getpid: { args: [], returns: i32 },
+  eventfd_write: { args: [i32, long], returns: i32 },
   sigaction: { args: [i32, long, long], returns: i32 },
   posix_spawn: { args: [long, long, long, long, long, long], returns: i32 },
   posix_spawn_file_actions_init: { args: [long], returns: i32 },
@@ -107,9 +107,9 @@ export function stringVector(strings: readonly Uint8Array[]): KernelBuffer {
 
 export { libc };
 
-/** The native address of a function that does nothing of consequence: a signal handler for it. */
-export function harmlessFunctionAddress(): number {
-  const bound = libc.getpid as unknown as { readonly ptr?: number | bigint };
+/** The native address of eventfd_write, for the kernel to call. */
+export function eventWriterAddress(): number {
+  const bound = libc.eventfd_write as unknown as { readonly ptr?: number | bigint };
   if (bound.ptr === undefined) throw new Error("bun:ffi gives no native address");
   return Number(bound.ptr);
 }

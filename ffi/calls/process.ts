@@ -1,4 +1,5 @@
 import type { Fd, Pid } from "../abi/brand.ts";
+import { O_CLOEXEC, O_NONBLOCK } from "../abi/file.ts";
 import {
   CAP_VERSION_3,
   CapData,
@@ -9,12 +10,14 @@ import {
   Rlimit64,
   RLIMIT_NOFILE,
   SA_RESTART,
+  SA_SIGINFO,
+  Signal,
   SIG_SETMASK,
   SIGACTION_BYTES,
   SIGACTION_FLAGS_AT,
   SPAWN_ACTIONS_BYTES,
 } from "../abi/process.ts";
-import { harmlessFunctionAddress, KernelBuffer, libc, stringVector, sys } from "./libc.ts";
+import { eventWriterAddress, KernelBuffer, libc, stringVector, sys } from "./libc.ts";
 
 export function prctl(option: number, a = 0, b = 0): number {
   return sys("prctl", option, a, b, 0, 0);
@@ -41,13 +44,28 @@ export function exitNow(code: number): never {
 export function setSignalDisposition(signal: number, handler: number): number {
   const action = new KernelBuffer(SIGACTION_BYTES);
   action.setU64(0, handler);
-  action.view.setInt32(SIGACTION_FLAGS_AT, handler > 1 ? SA_RESTART : 0, true);
+  action.view.setInt32(SIGACTION_FLAGS_AT, handler > 1 ? SA_RESTART | SA_SIGINFO : 0, true);
   return libc.sigaction(signal, action.address, 0);
 }
 
-/** A handler that does nothing: the signal's only effect is that a waiting call returns. */
-export function catchSignalToWake(signal: number): number {
-  return setSignalDisposition(signal, harmlessFunctionAddress());
+/** The descriptor of child events has to have this number; see `catchChildEvents`. */
+export const CHILD_EVENTS_FD = Signal.CHLD;
+
+/**
+ * Turns SIGCHLD into something that can be polled, whichever thread it hits. A handler cannot be
+ * JavaScript, but it can be eventfd_write(fd, value) itself: the kernel calls it with the signal's
+ * number first, so an eventfd of that very number gets written.
+ */
+export function catchChildEvents(): Fd {
+  const event = sys("eventfd2", 0, O_CLOEXEC | O_NONBLOCK);
+  if (event < 0) throw new Error(`eventfd: errno ${-event}`);
+  if (event !== CHILD_EVENTS_FD) {
+    const moved = sys("dup3", event, CHILD_EVENTS_FD, O_CLOEXEC);
+    if (moved < 0) throw new Error(`dup3: errno ${-moved}`);
+    sys("close", event);
+  }
+  setSignalDisposition(Signal.CHLD, eventWriterAddress());
+  return CHILD_EVENTS_FD as Fd;
 }
 
 /** The mask's hexadecimal form is the one of /proc/self/status. */

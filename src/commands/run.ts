@@ -7,6 +7,7 @@ import { readCallerState } from "../launch/caller-state.ts";
 import { type PreparedRun, prepareRun } from "../launch/prepare-run.ts";
 import { type Refusal, refusal } from "../launch/refusal.ts";
 import { RunJournal } from "../launch/run-journal.ts";
+import type { Launcher } from "../launch/spawn-launcher.ts";
 import { superviseSignals } from "../launch/supervise-signals.ts";
 import { watchSupervisor } from "../launch/watchdog.ts";
 import { BusyMark } from "../supervise/busy-mark.ts";
@@ -16,11 +17,14 @@ const EXIT_OWN_FAILURE = 125;
 const EXIT_NOT_EXECUTED = 126;
 
 /** Ends the process with the command's exit code; never returns to the caller. */
-export async function runRun(invocation: RunInvocation, worker: Worker): Promise<never> {
-  const reports = collectReports(worker);
+export async function runRun(
+  invocation: RunInvocation,
+  launcher: Launcher,
+  worker: Worker,
+): Promise<never> {
+  const ended = workerReport(worker);
   const caller = readCallerState();
-  let commandPid: number | null = null;
-  superviseSignals(caller.ignoredSignals, () => commandPid);
+  superviseSignals(caller.ignoredSignals, launcher.pid);
   const prepared = prepareRun(invocation, caller);
   if (!prepared.ok) return refuse(prepared.error, invocation);
   const run = prepared.value;
@@ -32,22 +36,27 @@ export async function runRun(invocation: RunInvocation, worker: Worker): Promise
   raiseOpenFilesLimit();
 
   const busyMark = new SharedArrayBuffer(BusyMark.BYTES);
-  worker.postMessage(orderFor(invocation, run, { session, journalFd: journal.fd, busyMark }));
-  const started = await reports.next();
-  if (started.kind === "started") commandPid = started.pid;
+  const shared = { launcher, session, journalFd: journal.fd, busyMark };
+  worker.postMessage(orderFor(invocation, run, shared));
   const { onSupervisorTimeoutMs } = run.loaded.policy.meta;
   watchSupervisor(new BusyMark(busyMark), onSupervisorTimeoutMs, () => {
     process.stderr.write("faraday: a verdict took too long and was answered with deny\n");
   });
-  return finish(await reports.next(), journal, run, invocation);
+  return finish(await ended, journal, run, invocation);
 }
 
 function orderFor(
   invocation: RunInvocation,
   run: PreparedRun,
-  shared: { session: string; journalFd: number | null; busyMark: SharedArrayBuffer },
+  shared: {
+    launcher: Launcher;
+    session: string;
+    journalFd: number | null;
+    busyMark: SharedArrayBuffer;
+  },
 ): WorkerOrder {
   return {
+    launcher: shared.launcher,
     plan: run.plan,
     session: {
       policy: run.loaded.policy,
@@ -89,8 +98,8 @@ async function finish(
   invocation: RunInvocation,
 ): Promise<never> {
   if (report.kind !== "ended") {
-    const why = report.kind === "launch-failed" ? report.message : "the launcher did not start";
-    return refuse(refusal(EXIT_NOT_EXECUTED, `a layer could not be enforced: ${why}`), invocation);
+    const message = `a layer could not be enforced: ${report.message}`;
+    return refuse(refusal(EXIT_NOT_EXECUTED, message), invocation);
   }
   const { ending, counts, denials, journalFailure } = report.result;
   const exit = exitCode(report);
@@ -121,28 +130,10 @@ async function refuse(reason: Refusal, invocation: RunInvocation): Promise<never
   exitNow(reason.exit);
 }
 
-/** The Worker's reports as a queue that can be awaited one by one. */
-function collectReports(worker: Worker): { next: () => Promise<WorkerReport> } {
-  const queue: WorkerReport[] = [];
-  let waiting: ((report: WorkerReport) => void) | null = null;
-  const deliver = (report: WorkerReport): void => {
-    if (waiting === null) {
-      queue.push(report);
-      return;
-    }
-    const resolve = waiting;
-    waiting = null;
-    resolve(report);
-  };
-  worker.onmessage = ({ data }: MessageEvent<WorkerReport>) => deliver(data);
-  worker.onerror = (event) => deliver({ kind: "launch-failed", message: event.message });
-  return {
-    next: () => {
-      const first = queue.shift();
-      if (first !== undefined) return Promise.resolve(first);
-      return new Promise((resolve) => {
-        waiting = resolve;
-      });
-    },
-  };
+/** The one report of the Worker. */
+function workerReport(worker: Worker): Promise<WorkerReport> {
+  return new Promise((resolve) => {
+    worker.onmessage = ({ data }: MessageEvent<WorkerReport>) => resolve(data);
+    worker.onerror = (event) => resolve({ kind: "launch-failed", message: event.message });
+  });
 }

@@ -21,10 +21,9 @@ const NUMBER = {
  * Makes the supervisor transparent to signals. `ignored` are those that the caller had ignored:
  * they stay so, or `nohup` would no longer work.
  */
-export function superviseSignals(ignored: readonly number[], commandPid: () => number | null): void {
+export function superviseSignals(ignored: readonly number[], commandPid: number): void {
   const send = (signal: number): void => {
-    const pid = commandPid();
-    if (pid !== null) kill(pid, signal);
+    kill(commandPid, signal);
   };
   for (const name of FORWARDED) {
     if (!ignored.includes(NUMBER[name])) process.on(name, () => send(NUMBER[name]));

@@ -71,7 +71,7 @@ function compileTest(action: Action, condition: Condition): Test {
       return programTest(exeGlobPattern(texts), breadth);
     case "argv_regex": {
       const search = regexSearch(texts, breadth);
-      return (facts) => search(facts.argvText);
+      return (facts) => facts.argvText.matches(search, breadth);
     }
     case "argv_contains":
       return (facts) => contains(facts.request.argv, texts);
@@ -163,9 +163,9 @@ function parentArgvTest(
   return (facts) => {
     const text = facts.parentArgvText;
     if (text === null) return "unknown";
-    if (facts.request.parent?.trusted === true) return search(text);
+    if (facts.request.parent?.trusted === true) return text.matches(search, breadth);
     // Memory that the parent may have rewritten can convict it but not vouch for it.
     if (breadth === "narrow") return false;
-    return search(text) || (negated ? "unknown" : false);
+    return text.matches(search, breadth) || (negated ? "unknown" : false);
   };
 }

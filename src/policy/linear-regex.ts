@@ -4,6 +4,7 @@
  * of the agent. re2js is a port of RE2 and has no such pattern.
  */
 import { RE2JS, RE2JSException } from "re2js";
+import { isPlainRegex } from "./plain-regex.ts";
 import { err, ok, type Result } from "./result.ts";
 
 export interface LinearRegex {
@@ -28,6 +29,13 @@ const PATTERN_CHARACTERS_MAX = 10_000;
 /** re2js gives the automaton of each pattern 8 MiB, which is much with a thousand patterns. */
 const AUTOMATON_BYTES_MAX = 1 << 20;
 const AUTOMATON_BYTES_GIVEN = 8 << 20;
+
+/** What is wrong with a pattern, or null. */
+export function checkLinearRegex(pattern: string): RegexMistake | null {
+  if (isPlainRegex(pattern)) return null;
+  const regex = compileLinearRegex(pattern, { dotAll: false });
+  return regex.ok ? null : regex.error;
+}
 
 /** `dotAll` says whether `.` matches a newline. Anchors are the ends of the text, always. */
 export function compileLinearRegex(

@@ -1,6 +1,6 @@
 import type { Breadth } from "./breadth.ts";
 import { compileGlob, type GlobToken, parseGlob } from "./glob-pattern.ts";
-import { baseName, memfdSpelling } from "./path-name.ts";
+import { baseName, MEMFD_PREFIX, memfdSpelling } from "./path-name.ts";
 import type { RequestFacts } from "./request-facts.ts";
 
 type NameTest = (name: string) => boolean;
@@ -56,18 +56,39 @@ export function matchesProgram(
   return placed(exe) || placeless(exe);
 }
 
-/** `**\/git` and `/**\/git` name a program and no place; `**` and `/**` name every program. */
+/**
+ * Whether a glob names programs without saying in which directory: `**\/git`, `/*\/git`. A glob of
+ * everything (`**`, `/**`) makes no claim that a planted name could abuse.
+ */
 export function isPlaceless(tokens: readonly GlobToken[]): boolean {
-  const [first, second] = tokens;
-  const rooted = first?.kind === "text" && first.text === "/";
-  const start = rooted ? second : first;
-  if (start?.kind !== "directories") return false;
-  const rest = tokens.slice(rooted ? 2 : 1);
-  return !rest.every((token) => token.kind !== "text" && isAnything(token));
+  if (tokens.every(isAnything)) return false;
+  return !namesPlace("", tokens, { left: EXPANSIONS_MAX });
 }
 
+/** `{a,b}` multiplies; a glob that goes on for longer is taken for one without a place. */
+const EXPANSIONS_MAX = 64;
+
 function isAnything(token: GlobToken): boolean {
+  if (token.kind === "text") return token.text === "/";
   return token.kind === "star" || token.kind === "globstar" || token.kind === "directories";
+}
+
+/** Whether all that the glob expands to has a directory, or is one path, before any wildcard. */
+function namesPlace(
+  start: string,
+  tokens: readonly GlobToken[],
+  budget: { left: number },
+): boolean {
+  const [first, ...rest] = tokens;
+  if (first === undefined) return true;
+  if (first.kind === "text") {
+    const text = start + first.text;
+    // A memfd has no place, and rules that name one go by its name on purpose.
+    if (text.indexOf("/", 1) > 0 || text.startsWith(MEMFD_PREFIX)) return true;
+    return namesPlace(text, rest, budget);
+  }
+  if (first.kind !== "either" || budget.left-- <= 0) return false;
+  return first.options.every((option) => namesPlace(start, [...option, ...rest], budget));
 }
 
 export function anyOf(tests: readonly NameTest[]): NameTest {

@@ -1,7 +1,7 @@
 import { expandVariables, verbatim } from "./expand-variables.ts";
 import { parseGlob, quoteGlob } from "./glob-pattern.ts";
 import { parseHostEntry } from "./host-name.ts";
-import { compileLinearRegex, quoteRegex } from "./linear-regex.ts";
+import { checkLinearRegex, quoteRegex } from "./linear-regex.ts";
 import type { Condition, MatchKey } from "./model.ts";
 import { foldPath } from "./path-name.ts";
 import type { ReadContext } from "./read-context.ts";
@@ -109,9 +109,9 @@ function checkText(key: Exclude<MatchKey, "uid">, text: string): Mistake | null 
       return text.includes("/") ? checkRootedGlob(key, text) : checkGlob(text);
     case "argv_regex":
     case "parent_argv": {
-      const regex = compileLinearRegex(text, { dotAll: false });
-      if (regex.ok) return null;
-      const { message, hint } = regex.error;
+      const wrong = checkLinearRegex(text);
+      if (wrong === null) return null;
+      const { message, hint } = wrong;
       return { code: "bad-regex", message: `bad regular expression: ${message}`, hint };
     }
     case "argv_contains":

@@ -9,4 +9,6 @@ export interface ReadContext {
   readonly env: Environment;
   /** What `~` stands for. */
   readonly home: string | undefined;
+  /** Leaves `[[test]]` tables unread. */
+  readonly skipTests: boolean;
 }

@@ -46,6 +46,7 @@ export function readDocument(context: ReadContext): PolicyDocument | null {
   const audit = readTable(root, "audit");
   audit?.checkKeys(["on_error"]);
   const filesystem = readTable(root, "filesystem");
+  const tests = context.skipTests ? [] : readTables(root, "test");
   const document: PolicyDocument = {
     name: source.name,
     bases: [...readExtends(root), ...(meta === null ? [] : readExtends(meta))],
@@ -58,7 +59,7 @@ export function readDocument(context: ReadContext): PolicyDocument | null {
     auditOnError: audit?.oneOf("on_error", ["stop", "continue"]),
     filesystem: filesystem === null ? null : readFilesystem(filesystem.table, context),
     rules: readTables(root, "rule").flatMap((table) => readRule(table, context) ?? []),
-    tests: readTables(root, "test").flatMap((table) => readTest(table, context) ?? []),
+    tests: tests.flatMap((table) => readTest(table, context) ?? []),
   };
   checkIds(root);
   checkNotEmpty(root, meta);

@@ -1,3 +1,4 @@
+import { ArgvText } from "./argv-text.ts";
 import { baseName, DELETED_SUFFIX, MEMFD_PREFIX } from "./path-name.ts";
 import type { ExecRequest } from "./request.ts";
 import { type UrlHosts, urlHosts } from "./url-hosts.ts";
@@ -8,8 +9,8 @@ export class RequestFacts {
   /** Every name that the program goes by; what denies, looks at all of them. */
   readonly names: readonly string[];
   readonly baseNames: readonly string[];
-  #argvText: string | null = null;
-  #parentArgvText: string | null = null;
+  #argvText: ArgvText | null = null;
+  #parentArgvText: ArgvText | null = null;
   #hosts: UrlHosts | null = null;
 
   constructor(request: ExecRequest) {
@@ -18,16 +19,22 @@ export class RequestFacts {
     this.baseNames = this.names.map(baseName);
   }
 
-  get argvText(): string {
-    this.#argvText ??= this.request.argv.join(" ");
+  get argvText(): ArgvText {
+    if (this.#argvText === null) {
+      const { argv, exe, realExe } = this.request;
+      this.#argvText = new ArgvText(argv, exe, realExe ?? exe);
+    }
     return this.#argvText;
   }
 
   /** Null if the parent's arguments are not known. */
-  get parentArgvText(): string | null {
-    const argv = this.request.parent?.argv ?? null;
-    if (argv === null) return null;
-    this.#parentArgvText ??= argv.join(" ");
+  get parentArgvText(): ArgvText | null {
+    const { parent } = this.request;
+    if (parent === null || parent.argv === null) return null;
+    if (this.#parentArgvText === null) {
+      const exe = parent.exe ?? parent.argv[0] ?? "";
+      this.#parentArgvText = new ArgvText(parent.argv, exe, exe);
+    }
     return this.#parentArgvText;
   }
 

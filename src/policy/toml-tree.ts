@@ -5,6 +5,7 @@
  */
 import { type AST, ParseError, parseTOML } from "toml-eslint-parser";
 import type { Diagnostic } from "./diagnostic.ts";
+import { readPlainToml } from "./plain-toml.ts";
 import { err, ok, type Result } from "./result.ts";
 import type { SourceText } from "./source-text.ts";
 
@@ -46,6 +47,12 @@ export type TomlNode =
 
 /** Parses a whole file. TOML syntax errors end the reading, so there is at most one. */
 export function parseToml(source: SourceText): Result<TomlTable, Diagnostic> {
+  const plain = readPlainToml(source.text);
+  return plain === null ? parseAnyToml(source) : ok(plain);
+}
+
+/** The full parser alone. */
+export function parseAnyToml(source: SourceText): Result<TomlTable, Diagnostic> {
   try {
     const program = parseTOML(source.text, { tomlVersion: "1.0" });
     const root = newTable(0, source.text.length);

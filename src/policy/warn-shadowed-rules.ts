@@ -5,25 +5,61 @@ import type { Condition, Policy, Rule } from "./model.ts";
 import { baseName } from "./path-name.ts";
 import type { ProblemList } from "./problem-list.ts";
 
-/** Comparing every pair is quadratic; beyond this a policy is generated, not written. */
-const RULES_MAX = 2_000;
-
 /**
  * Warns of rules that come too late: an earlier rule matches whatever they match. Only what
  * follows from the conditions themselves is told, so a warning is never wrong, but not every
  * dead rule is found. Rules of a base that the file overrides are meant to be overridden.
  */
 export function warnShadowedRules(policy: Policy, problems: ProblemList): void {
-  const rules = policy.rules.slice(0, RULES_MAX);
-  for (let later = 1; later < rules.length; later++) {
-    const rule = rules[later] as Rule;
-    for (let earlier = 0; earlier < later; earlier++) {
-      const other = rules[earlier] as Rule;
-      if (other.span.file !== rule.span.file || !shadows(other, rule)) continue;
-      warn(other, rule, problems);
-      break;
+  const earlier = new EarlierRules();
+  for (const rule of policy.rules) {
+    const other = earlier.find(
+      (each) => each.span.file === rule.span.file && shadows(each, rule),
+      rule,
+    );
+    if (other !== null) warn(other, rule, problems);
+    earlier.add(rule);
+  }
+}
+
+/** Comparing every pair is quadratic, so rules that name programs are found by these names. */
+class EarlierRules {
+  readonly #byName = new Map<string, Rule[]>();
+  readonly #others: Rule[] = [];
+
+  add(rule: Rule): void {
+    const named = nameCondition(rule);
+    if (named === undefined) this.#others.push(rule);
+    else {
+      for (const value of named.values) {
+        const name = `${named.key} ${value}`;
+        const rules = this.#byName.get(name);
+        if (rules === undefined) this.#byName.set(name, [rule]);
+        else rules.push(rule);
+      }
     }
   }
+
+  /** What shadows a rule must name every program that it names, so also the first. */
+  find(matches: (rule: Rule) => boolean, later: Rule): Rule | null {
+    const found = this.#others.find(matches);
+    if (found !== undefined) return found;
+    for (const { key, negated, values } of later.conditions) {
+      if (negated || (key !== "exe" && key !== "exe_basename")) continue;
+      const first = String(values[0]);
+      const byName =
+        this.#byName.get(`${key} ${first}`)?.find(matches) ??
+        this.#byName.get(`exe_basename ${baseName(first)}`)?.find(matches);
+      if (byName !== undefined) return byName;
+    }
+    return null;
+  }
+}
+
+function nameCondition({ conditions }: Rule): Condition | undefined {
+  return conditions.find(
+    ({ key, negated }) => !negated && (key === "exe" || key === "exe_basename"),
+  );
 }
 
 function warn(earlier: Rule, later: Rule, problems: ProblemList): void {

@@ -71,10 +71,6 @@ export class ExecVerifier {
     this.#checkCwd = options.checkCwd;
   }
 
-  get isWaiting(): boolean {
-    return this.#pending.size > 0;
-  }
-
   /** Attaches to a caller that is parked in its exec. */
   attach(tid: number): number {
     return this.#tracer.seize(tid);

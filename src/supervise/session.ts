@@ -1,8 +1,6 @@
 import type { Fd } from "../../ffi/abi/brand.ts";
-import { Signal } from "../../ffi/abi/process.ts";
 import { FileCalls } from "../../ffi/calls/file.ts";
 import { Listener } from "../../ffi/calls/notify.ts";
-import { catchSignalToWake, openPidFd } from "../../ffi/calls/process.ts";
 import { Tracer } from "../../ffi/calls/tracer.ts";
 import { Journal } from "../audit/journal.ts";
 import { compilePolicy } from "../policy/compile-policy.ts";
@@ -50,6 +48,13 @@ export interface SessionEffects {
   readonly say: (line: string) => void;
 }
 
+export interface SessionStart {
+  readonly listenerFd: Fd;
+  readonly commandPid: number;
+  readonly childEventsFd: Fd;
+  readonly go: () => void;
+}
+
 /** Puts the parts together for one run, and runs it. */
 export class Session {
   readonly #config: SessionConfig;
@@ -71,12 +76,10 @@ export class Session {
     this.#journal = new Journal(config.journalFd);
     const trace = config.trace ? (line: string) => effects.say(line) : null;
     this.#log = new ExecLog(this.#journal, config.sessionId, trace);
-    // Its default is to be ignored, and then it would not end a wait.
-    catchSignalToWake(Signal.CHLD);
   }
 
   /** Serves the listener until the command and all that it left are gone. `go` lets it execute. */
-  run(listenerFd: Fd, commandPid: number, go: () => void): SessionResult {
+  run({ listenerFd, commandPid, childEventsFd, go }: SessionStart): SessionResult {
     const { policy, verifies, waitAll } = this.#config;
     const compiled = compilePolicy(policy);
     const listener = new Listener(listenerFd);
@@ -124,7 +127,7 @@ export class Session {
       listener,
       tracer: this.#tracer,
       commandPid,
-      commandPidFd: openPidFd(commandPid),
+      childEventsFd,
       waitAll,
       answer: () => {
         this.#markStart();
@@ -132,7 +135,6 @@ export class Session {
         this.#answer(listener, gate);
         busy.end();
       },
-      isVerifying: () => verifier.isWaiting,
       handleTracee: (report) => verifier.handle(report),
       nowMs: this.#effects.nowMs,
       announce: (leftovers) => this.#effects.say(leftoversLine(leftovers, waitAll)),

@@ -2,6 +2,8 @@ import type { Fd } from "../../ffi/abi/brand.ts";
 import { Errno } from "../../ffi/abi/errno.ts";
 import { POLLHUP, POLLIN } from "../../ffi/abi/file.ts";
 import { Signal } from "../../ffi/abi/process.ts";
+import { FileCalls } from "../../ffi/calls/file.ts";
+import { KernelBuffer } from "../../ffi/calls/libc.ts";
 import type { Listener } from "../../ffi/calls/notify.ts";
 import { Poll } from "../../ffi/calls/poll.ts";
 import { kill } from "../../ffi/calls/process.ts";
@@ -21,12 +23,11 @@ export interface SupervisorOptions {
   readonly listener: Listener;
   readonly tracer: Tracer;
   readonly commandPid: number;
-  /** Readable once the command has ended: the one event that no lost signal may hide. */
-  readonly commandPidFd: Fd;
+  /** An eventfd that every SIGCHLD writes to. */
+  readonly childEventsFd: Fd;
   readonly waitAll: boolean;
   /** Answers the notification that the listener holds. */
   readonly answer: () => void;
-  readonly isVerifying: () => boolean;
   /** Takes a wait report of a tracee; false if it is not one. */
   readonly handleTracee: (report: WaitReport) => boolean;
   readonly nowMs: () => number;
@@ -36,9 +37,9 @@ export interface SupervisorOptions {
   readonly mustEnd: () => boolean;
 }
 
-/** A signal that arrives between the look for reports and the wait for more is not lost for long. */
-const VERIFYING_POLL_MS = 1;
-const ZOMBIES_POLL_MS = 2;
+/** Positions in the poll set. */
+const CHILD_EVENTS = 0;
+const LISTENER = 1;
 /** A stop that outlives this was not for our whole process group: then we stop as well. */
 const STOP_SETTLES_MS = 20;
 const GRACE_MS = 2000;
@@ -48,16 +49,17 @@ const KILL_ROUNDS_MAX = 1000;
 /** The loop that answers notifications and follows the life of the command and what it starts. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
+  readonly #files = new FileCalls();
   readonly #poll = new Poll(2);
+  readonly #eventCount = new KernelBuffer(8);
   #status: { exit: number; signal: number | null } | null = null;
   #childless = false;
   #stoppedAtMs: number | null = null;
 
-  #isListening = true;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#poll.watch([options.listener.fd, options.commandPidFd]);
+    this.#poll.watch([options.childEventsFd, options.listener.fd]);
   }
 
   run(): Ending {
@@ -65,9 +67,6 @@ export class Supervisor {
       this.#turn(this.#runningTimeoutMs());
       if (this.#status === null && this.#options.mustEnd()) this.#killEverything();
     }
-    // It would be readable for good.
-    if (this.#isListening) this.#poll.watch([this.#options.listener.fd]);
-    this.#reap();
     const status = this.#status;
     if (this.#childless) {
       return { ...status, leftovers: [], leftoversHandled: "none" };
@@ -83,21 +82,24 @@ export class Supervisor {
   }
 
   #runningTimeoutMs(): number {
-    if (this.#options.isVerifying()) return VERIFYING_POLL_MS;
-    if (!this.#isListening) return ZOMBIES_POLL_MS;
     return this.#stoppedAtMs === null ? -1 : STOP_SETTLES_MS;
   }
 
   /** Waits for something to do, at most so long, and does it. */
   #turn(timeoutMs: number): void {
-    this.#reap();
-    if (this.#status !== null && this.#childless) return;
-    if (this.#poll.wait(timeoutMs) > 0) this.#serve();
+    if (this.#poll.wait(timeoutMs) > 0) {
+      if (this.#poll.events(CHILD_EVENTS) !== 0) {
+        // Emptied before the look, so that an event during it makes for another look.
+        this.#files.read(this.#options.childEventsFd, this.#eventCount);
+        this.#reap();
+      }
+      this.#serve();
+    }
     this.#followStop();
   }
 
   #serve(): void {
-    const events = this.#poll.events(0);
+    const events = this.#poll.events(LISTENER);
     if ((events & POLLIN) !== 0) {
       const received = this.#options.listener.receive();
       if (received === 0) this.#options.answer();
@@ -109,8 +111,7 @@ export class Supervisor {
     }
     if ((events & POLLHUP) !== 0) {
       // No process with the filter is left, only zombies on their way.
-      this.#isListening = false;
-      this.#poll.watch([]);
+      this.#poll.watch([this.#options.childEventsFd]);
     }
   }
 
@@ -157,7 +158,7 @@ export class Supervisor {
     while (!this.#childless) {
       const left = until - this.#options.nowMs();
       if (left <= 0) break;
-      this.#turn(this.#options.isVerifying() ? VERIFYING_POLL_MS : left);
+      this.#turn(left);
     }
     this.#killEverything();
   }
@@ -167,7 +168,6 @@ export class Supervisor {
     for (let round = 0; round < KILL_ROUNDS_MAX && !this.#childless; round++) {
       signalAll(descendants(process.pid), Signal.KILL);
       this.#turn(KILL_ROUND_MS);
-      this.#reap();
     }
   }
 }

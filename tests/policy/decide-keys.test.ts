@@ -93,6 +93,33 @@ test("an embedded newline fakes no anchor", () => {
   expect(policy.decide(request(line("sh", "-c", "\ngit status\n"))).action).toBe("deny");
 });
 
+test.each([
+  { argv: ["git", "status"], allow: true, deny: false, because: "what it says" },
+  { argv: ["git", "push"], allow: false, deny: true, because: "what it says" },
+  { argv: ["git status", "push"], allow: false, deny: true, because: "a disguised push" },
+  { argv: ["git\tstatus", "push"], allow: false, deny: true, because: "a disguised push" },
+  { argv: ["", "push"], allow: false, deny: true, because: "a push without its name" },
+  { argv: ["x y", "push"], allow: false, deny: true, because: "a push under another name" },
+  { argv: ["/usr/bin/git", "push"], allow: false, deny: true, because: "a push by its path" },
+  { argv: ["x", "status"], allow: false, deny: false, because: "an allow goes by what is said" },
+])("argv[0] is not taken at its word: $argv is $because", ({ argv, allow, deny }) => {
+  const given = request({ exe: "/usr/bin/git", argv });
+  const matches = (action: "allow" | "deny", rule: string): boolean =>
+    oneRule(action, rule).decide(given).ruleId === "r";
+  expect(matches("allow", "argv_regex = '^git status( |$)'")).toBe(allow);
+  expect(matches("deny", "argv_regex = '^git push( |$)'")).toBe(deny);
+  expect(matches("allow", "argv_regex_not = '^git push( |$)'")).toBe(!deny);
+  expect(matches("deny", "argv_regex_not = '^git status( |$)'")).toBe(!allow);
+});
+
+test("a program with a space in its own name is no disguise", () => {
+  const policy = oneRule("allow", "argv_regex = '^(/opt/)?my tool run$'");
+  const given = (first: string, exe: string) => request({ exe, argv: [first, "run"] });
+  expect(policy.decide(given("/opt/my tool", "/opt/my tool")).action).toBe("allow");
+  expect(policy.decide(given("my tool", "/opt/my tool")).action).toBe("allow");
+  expect(policy.decide(given("my tool", "/opt/other")).action).toBe("deny");
+});
+
 test("2 MiB of argv in one argument and in many are judged", () => {
   const policy = oneRule("deny", "argv_regex = '(a+)+!$'\nargv_contains = 'zz'");
   expect(policy.decide(request(line("x", "a".repeat(2 << 20)))).action).toBe("allow");

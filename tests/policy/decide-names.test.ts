@@ -82,6 +82,9 @@ test.each(cases)("names: $because", ({ given, path, name }) => {
     ['exe_basename = "git"', name],
     ['exe_glob = "**/git"', name],
     ['exe_glob = "/**/git"', name],
+    ['exe_glob = "/**git"', name],
+    ['exe_glob = "{/opt/x,**}/git"', name],
+    ['exe_glob = "/{opt,**}/git"', name],
   ] as const;
   for (const [rule, [allow, deny]] of rules) {
     const matches = (action: "allow" | "deny", text: string): boolean =>

@@ -55,6 +55,14 @@ test.each([
   expect(matches(each.action, each.rule, { ...make, trusted: false })).toBe(each.found);
 });
 
+test("a parent's first word is not taken at its word either", () => {
+  const parent = (...argv: string[]): ParentIdentity => ({ ...make, argv });
+  expect(matches("allow", "parent_argv = '^make all( |$)'", parent("make all", "evil"))).toBe(
+    false,
+  );
+  expect(matches("deny", "parent_argv = '^make evil'", parent("x", "evil"))).toBe(true);
+});
+
 test("a deny meets a parent whose file was deleted; an allow does not take it for the file", () => {
   const deleted = { ...make, exe: "/usr/bin/make (deleted)" };
   for (const rule of ['parent_exe = "/usr/bin/make"', 'parent_exe = "make"']) {

@@ -1,5 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: policies have variables of their own
 import { expect, test } from "bun:test";
+import { parsePolicy } from "../../src/policy/parse-policy.ts";
+import { err } from "../../src/policy/result.ts";
 import { parse } from "./policy-fixture.ts";
 
 const policy = `[meta]
@@ -83,4 +85,20 @@ test("every failing test is reported", () => {
   const failing = '[[test]]\nargv = ["x"]\nexpect = "allow"\n';
   const result = parse(policy + failing + failing);
   expect(result.ok ? 0 : result.error.length).toBe(2);
+});
+
+test("files whose tests were judged before are read without them", () => {
+  const text = `${policy}[[test]]\nargv = ["x"]\nexpect = "allow"\n`;
+  const skip = (skipped: string): boolean =>
+    parsePolicy(
+      { name: "builtin:x", text },
+      {
+        env: () => undefined,
+        home: undefined,
+        readBase: () => err("none"),
+        skipTests: (name) => name === skipped,
+      },
+    ).ok;
+  expect(skip("builtin:x")).toBe(true);
+  expect(skip("builtin:y")).toBe(false);
 });
