@@ -33,6 +33,7 @@ export const FS_RIGHTS = [
   { name: "refer", sinceAbi: 2 },
   { name: "truncate", sinceAbi: 3 },
   { name: "ioctl_dev", sinceAbi: 5 },
+  { name: "resolve_unix", sinceAbi: 9 },
 ] as const;
 
 export type FsRight = (typeof FS_RIGHTS)[number]["name"];

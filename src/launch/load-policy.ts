@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import parsedBuiltins from "../../build/builtin-policies.json" with { type: "json" };
 import type { Diagnostic } from "../policy/diagnostic.ts";
 import type { Policy } from "../policy/model.ts";
 import { parsePolicy } from "../policy/parse-policy.ts";
@@ -40,6 +41,8 @@ export function loadPolicy(
   reference: string | null,
   context: PolicyContext,
 ): Result<LoadedPolicy, readonly Diagnostic[]> {
+  const embedded = parsedBuiltin(reference ?? DEFAULT_POLICY);
+  if (embedded !== null) return ok(embedded);
   const main = readSource(reference ?? DEFAULT_POLICY);
   if (!main.ok) return err([{ severity: "error", span: null, ...main.error }]);
 
@@ -59,7 +62,7 @@ export function loadPolicy(
     bases.push(source.value);
     return ok({ name: source.value.name, text: source.value.text });
   };
-  const parsed = parsePolicy({ name, text }, { ...context, readBase });
+  const parsed = parsePolicy({ name, text }, { ...context, readBase, skipTests });
   if (!parsed.ok) return parsed;
   return ok({
     policy: parsed.value.policy,
@@ -68,6 +71,20 @@ export function loadPolicy(
     sha256,
     bases: bases.map((base) => ({ path: base.name, sha256: base.sha256 })),
   });
+}
+
+/** The examples of embedded policies were judged when faraday was built. */
+const skipTests = (name: string): boolean => name.startsWith(BUILTIN_PREFIX);
+
+/** An embedded policy that means the same everywhere was also parsed when faraday was built. */
+function parsedBuiltin(reference: string): LoadedPolicy | null {
+  if (!reference.startsWith(BUILTIN_PREFIX)) return null;
+  const name = reference.slice(BUILTIN_PREFIX.length);
+  const known: Readonly<Record<string, unknown>> = parsedBuiltins;
+  const text = Object.hasOwn(BUILTIN_POLICIES, name) ? BUILTIN_POLICIES[name] : undefined;
+  if (text === undefined || !Object.hasOwn(known, name)) return null;
+  const { policy, warnings } = known[name] as Pick<LoadedPolicy, "policy" | "warnings">;
+  return { policy, warnings, path: reference, sha256: sha256Of(text), bases: [] };
 }
 
 function readSource(reference: string): Result<SourceFile, FileProblem> {

@@ -1,6 +1,5 @@
+import embeddedFilter from "../../build/exec-filter.json" with { type: "json" };
 import { Capability } from "../../ffi/abi/process.ts";
-import { compileFilter } from "../../ffi/calls/libseccomp.ts";
-import { execFilter } from "../plan/exec-filter.ts";
 import { guardDomain } from "../plan/guard-domain.ts";
 import type { KernelFeatures } from "../plan/kernel-features.ts";
 import type { LaunchPlan } from "../plan/launch-plan.ts";
@@ -61,7 +60,7 @@ export function prepareRun(request: RunRequest, caller: CallerState): Result<Pre
     keepFds: request.keepFds,
     dropCapabilities: Object.values(Capability),
     landlock: guardDomain(features.landlockAbi),
-    filter: compileFilter(execFilter()).toString("latin1"),
+    filter: Buffer.from(embeddedFilter.filter, "base64").toString("latin1"),
   };
   const verifies = features.ptraceRefusal === null;
   return ok({ loaded: loaded.value, features, layers, plan, verifies });

@@ -3,7 +3,7 @@
  * else. JavaScript's own engine backtracks: one `(a+)+$` and a long argv would hold up every exec
  * of the agent. re2js is a port of RE2 and has no such pattern.
  */
-import { RE2JS, RE2JSException } from "re2js";
+import type { RE2JS } from "re2js";
 import { isPlainRegex } from "./plain-regex.ts";
 import { err, ok, type Result } from "./result.ts";
 
@@ -30,6 +30,9 @@ const PATTERN_CHARACTERS_MAX = 10_000;
 const AUTOMATON_BYTES_MAX = 1 << 20;
 const AUTOMATON_BYTES_GIVEN = 8 << 20;
 
+/** Loaded at first use: it is large, and many runs never meet a pattern. */
+const engine = (): typeof import("re2js") => require("re2js");
+
 /** What is wrong with a pattern, or null. */
 export function checkLinearRegex(pattern: string): RegexMistake | null {
   if (isPlainRegex(pattern)) return null;
@@ -54,6 +57,7 @@ export function compileLinearRegex(
       hint: "remove `m`: `^` and `$` are the two ends of argv",
     });
   }
+  const { RE2JS, RE2JSException } = engine();
   try {
     const regex = RE2JS.compile(pattern, options.dotAll ? RE2JS.DOTALL : 0);
     if (regex.programSize() > INSTRUCTIONS_MAX) {

@@ -3,7 +3,7 @@
  * toml-eslint-parser's, the one TOML parser on npm that keeps positions; this file only turns its
  * syntax tree (a list of headers and assignments) into nested tables.
  */
-import { type AST, ParseError, parseTOML } from "toml-eslint-parser";
+import type { AST } from "toml-eslint-parser";
 import type { Diagnostic } from "./diagnostic.ts";
 import { readPlainToml } from "./plain-toml.ts";
 import { err, ok, type Result } from "./result.ts";
@@ -51,8 +51,12 @@ export function parseToml(source: SourceText): Result<TomlTable, Diagnostic> {
   return plain === null ? parseAnyToml(source) : ok(plain);
 }
 
+/** Loaded at first use: it is large, and most policies are plain. */
+const fullParser = (): typeof import("toml-eslint-parser") => require("toml-eslint-parser");
+
 /** The full parser alone. */
 export function parseAnyToml(source: SourceText): Result<TomlTable, Diagnostic> {
+  const { ParseError, parseTOML } = fullParser();
   try {
     const program = parseTOML(source.text, { tomlVersion: "1.0" });
     const root = newTable(0, source.text.length);

@@ -1,0 +1,54 @@
+import { FS_RIGHTS, type FsRight, fsRightBit } from "../../ffi/abi/landlock.ts";
+
+/** What a grant may be used for, in the terms of a policy. */
+export type FileUse = "read" | "execute" | "write" | "control";
+
+const USES: Readonly<Record<FileUse, readonly FsRight[]>> = {
+  read: ["read_file", "read_dir"],
+  execute: ["execute"],
+  // Device nodes are left out: root could make one for the disk, and every grant would be moot.
+  write: [
+    "write_file",
+    "remove_dir",
+    "remove_file",
+    "make_dir",
+    "make_reg",
+    "make_sock",
+    "make_fifo",
+    "make_sym",
+    "refer",
+    "truncate",
+    "ioctl_dev",
+    "resolve_unix",
+  ],
+  // isatty() on a device that may only be read must answer "no", not "permission denied".
+  control: ["ioctl_dev"],
+};
+
+/** The rights that the kernel accepts on something that is not a directory. */
+const FILE_RIGHTS: readonly FsRight[] = [
+  "execute",
+  "write_file",
+  "read_file",
+  "truncate",
+  "ioctl_dev",
+  "resolve_unix",
+];
+
+const bits = (rights: readonly FsRight[]): number =>
+  rights.reduce((sum, right) => sum | fsRightBit(right), 0);
+
+export const READ_DIR = fsRightBit("read_dir");
+export const FILE_RIGHT_BITS = bits(FILE_RIGHTS);
+export const WRITE_BITS = bits(USES.write.filter((right) => right !== "ioctl_dev"));
+
+/** Everything that this ABI can restrict, out of what Faraday knows. */
+export function handledRights(landlockAbi: number): number {
+  return bits(FS_RIGHTS.flatMap(({ name, sinceAbi }) => (sinceAbi <= landlockAbi ? name : [])));
+}
+
+export function useBits(uses: Iterable<FileUse>): number {
+  let sum = 0;
+  for (const use of uses) sum |= bits(USES[use]);
+  return sum;
+}

@@ -1,0 +1,44 @@
+/** What is at a path, links followed. */
+export interface PathFact {
+  readonly kind: "directory" | "file" | "missing" | "unreachable";
+  /** Without links; for what is missing, the path with the links of its existing part resolved. */
+  readonly realPath: string;
+  /** How many names the file has; 1 for what is missing. */
+  readonly links: number;
+}
+
+export interface DirectoryEntry {
+  readonly name: string;
+  readonly kind: "directory" | "file" | "link";
+}
+
+/**
+ * The disk, as far as a seal has to know it. A parameter, so that planning stays free of effects.
+ * Paths are absolute and lossless text (`policy/byte-text.ts`).
+ */
+export interface PathFacts {
+  readonly look: (path: string) => PathFact;
+  /** Null if it cannot be listed. Links are told as links. */
+  readonly list: (directory: string) => readonly DirectoryEntry[] | null;
+  /** Other paths to the same place, by mounts of the same file system. */
+  readonly otherPlaces: (path: string) => readonly string[];
+}
+
+/** True if `path` is `root` or lies below it. */
+export function isBeneath(path: string, root: string): boolean {
+  if (root === "/" || path === root) return true;
+  return path.startsWith(root) && path.charCodeAt(root.length) === 0x2f;
+}
+
+export function joinPath(directory: string, name: string): string {
+  return directory === "/" ? `/${name}` : `${directory}/${name}`;
+}
+
+/** An absolute path without empty and `.` segments; `..` has been refused before. */
+export function absolutePath(path: string, cwd: string): string {
+  const whole = path.startsWith("/") ? path : `${cwd}/${path}`;
+  return `/${whole
+    .split("/")
+    .filter((part) => part !== "" && part !== ".")
+    .join("/")}`;
+}
