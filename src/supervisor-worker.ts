@@ -1,25 +1,21 @@
 /** The Worker of `run`: serves the notifications until everything has ended. */
-import { writeSync } from "node:fs";
+import { LineWriter } from "../ffi/calls/line-writer.ts";
+import { journalSink } from "./launch/journal-sink.ts";
 import { execFailure, sendGo, sendPlan, takeListener } from "./launch/hand-over.ts";
 import { Session } from "./supervise/session.ts";
 import type { WorkerOrder, WorkerReport } from "./supervisor-messages.ts";
 
 declare const self: Worker;
 
-const STDERR = 2;
+const stderr = new LineWriter(2);
+const say = (line: string): void => void stderr.write(`faraday: ${line}\n`);
+const nowMs = (): number => performance.now();
 const report = (message: WorkerReport): void => self.postMessage(message);
-
-const say = (line: string): void => {
-  try {
-    writeSync(STDERR, `faraday: ${line}\n`);
-  } catch {
-    // A closed stderr must not end a run.
-  }
-};
 
 self.onmessage = ({ data: { launcher, plan, session: config } }: MessageEvent<WorkerOrder>) => {
   sendPlan(launcher.socket, plan);
-  const session = new Session(config, { nowMs: () => performance.now(), say });
+  const journal = journalSink(config.journalFd ?? -1);
+  const session = new Session(config, { nowMs, say, journal });
   const listener = takeListener(launcher.socket);
   if (listener.kind === "failed") {
     report({ kind: "launch-failed", message: listener.message });

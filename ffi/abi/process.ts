@@ -42,6 +42,9 @@ export const Signal = {
 export const SIGACTION_BYTES = 8 + 128 + 8 + 8;
 export const SIGACTION_FLAGS_AT = 8 + 128;
 
+/** The kernel's own, as rt_sigaction takes it. */
+export const KernelSigaction = struct({ handler: u64, flags: u64, restorer: u64, mask: u64 });
+
 /** Room for glibc's posix_spawn_file_actions_t (80 bytes) with some to spare. */
 export const SPAWN_ACTIONS_BYTES = 256;
 

@@ -1,31 +1,66 @@
-import { readFileSync } from "node:fs";
 import { dlopen, FFIType, ptr, read } from "bun:ffi";
 import { archOf } from "../abi/arch.ts";
 import { type CallName, SYSCALL_NUMBERS } from "../abi/syscall-numbers.ts";
 
-/**
- * The file of the C library that this process has mapped already. A bare "libc.so.6" would make
- * the loader look in the working directory when the name cannot be found elsewhere.
- */
-function mappedLibc(): string {
-  const maps = readFileSync("/proc/self/maps", "latin1");
-  const found = /\/\S*\/(?:libc\.so\.6|libc-2\.\d+\.so|ld-musl-[\w-]+\.so\.1)$/m.exec(maps);
-  if (found === null) throw new Error("no C library among the mappings of this process");
-  return found[0];
-}
-
 const { i32, i64_fast: long, ptr: pointer } = FFIType;
 
-const { symbols: libc } = dlopen(mappedLibc(), {
+const SYMBOLS = {
   syscall: { args: [long, long, long, long, long, long, long], returns: long },
   __errno_location: { args: [], returns: pointer },
+} as const;
+
+/** What only the process that spawns needs: each symbol costs a stub that is compiled at start. */
+const SPAWN_SYMBOLS = {
   eventfd_write: { args: [i32, long], returns: i32 },
   sigaction: { args: [i32, long, long], returns: i32 },
   posix_spawn: { args: [long, long, long, long, long, long], returns: i32 },
   posix_spawn_file_actions_init: { args: [long], returns: i32 },
   posix_spawn_file_actions_adddup2: { args: [long, i32, i32], returns: i32 },
   posix_spawn_file_actions_destroy: { args: [long], returns: i32 },
-});
+} as const;
+
+/**
+ * Where distributions keep the C library, absolutely: a bare "libc.so.6" would make the loader
+ * look in the working directory when the name cannot be found elsewhere.
+ */
+const USUAL_PLACES: Readonly<Record<string, readonly string[]>> = {
+  x64: ["/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6", "/lib/ld-musl-x86_64.so.1"],
+  arm64: ["/lib/aarch64-linux-gnu/libc.so.6", "/lib64/libc.so.6", "/lib/ld-musl-aarch64.so.1"],
+};
+
+/** The C library that this process has mapped already, for systems with places of their own. */
+function mappedLibc(): string {
+  // Loaded only here: node:fs costs a process more than a millisecond of its start-up.
+  const { readFileSync } = require("node:fs") as typeof import("node:fs");
+  const maps = readFileSync("/proc/self/maps", "latin1");
+  const found = /\/\S*\/(?:libc\.so\.6|libc-2\.\d+\.so|ld-musl-[\w-]+\.so\.1)$/m.exec(maps);
+  if (found === null) throw new Error("no C library among the mappings of this process");
+  return found[0];
+}
+
+function openLibc() {
+  for (const place of USUAL_PLACES[process.arch] ?? []) {
+    try {
+      return { place, symbols: dlopen(place, SYMBOLS).symbols };
+    } catch {
+      // Not there, or another system's; the next one may be it.
+    }
+  }
+  const place = mappedLibc();
+  return { place, symbols: dlopen(place, SYMBOLS).symbols };
+}
+
+const { place: libcPath, symbols: libc } = openLibc();
+
+/** The C library's part in spawning. */
+export function openSpawnLibc() {
+  const { symbols } = dlopen(libcPath, SPAWN_SYMBOLS);
+  const writer = symbols.eventfd_write as unknown as { readonly ptr?: number | bigint };
+  if (writer.ptr === undefined) throw new Error("bun:ffi gives no native address");
+  return { ...symbols, eventWriterAddress: Number(writer.ptr) };
+}
+
+export type SpawnLibc = ReturnType<typeof openSpawnLibc>;
 
 const arch = archOf(process.arch);
 if (arch === null) throw new Error(`no system call numbers for ${process.arch}`);
@@ -103,13 +138,4 @@ export function stringVector(strings: readonly Uint8Array[]): KernelBuffer {
     offset += string.length + 1;
   }
   return buffer;
-}
-
-export { libc };
-
-/** The native address of eventfd_write, for the kernel to call. */
-export function eventWriterAddress(): number {
-  const bound = libc.eventfd_write as unknown as { readonly ptr?: number | bigint };
-  if (bound.ptr === undefined) throw new Error("bun:ffi gives no native address");
-  return Number(bound.ptr);
 }

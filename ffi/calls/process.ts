@@ -2,6 +2,7 @@ import type { Fd, Pid } from "../abi/brand.ts";
 import { O_CLOEXEC, O_NONBLOCK } from "../abi/file.ts";
 import {
   CAP_VERSION_3,
+  KernelSigaction,
   CapData,
   CapHeader,
   PR_CAP_AMBIENT,
@@ -11,13 +12,15 @@ import {
   RLIMIT_NOFILE,
   SA_RESTART,
   SA_SIGINFO,
+  type SIG_DFL,
+  type SIG_IGN,
   Signal,
   SIG_SETMASK,
   SIGACTION_BYTES,
   SIGACTION_FLAGS_AT,
   SPAWN_ACTIONS_BYTES,
 } from "../abi/process.ts";
-import { eventWriterAddress, KernelBuffer, libc, stringVector, sys } from "./libc.ts";
+import { KernelBuffer, type SpawnLibc, stringVector, sys } from "./libc.ts";
 
 export function prctl(option: number, a = 0, b = 0): number {
   return sys("prctl", option, a, b, 0, 0);
@@ -40,12 +43,11 @@ export function exitNow(code: number): never {
   throw new Error("exit_group returned");
 }
 
-/** Sets a disposition: SIG_DFL, SIG_IGN or a native handler's address. */
-export function setSignalDisposition(signal: number, handler: number): number {
-  const action = new KernelBuffer(SIGACTION_BYTES);
-  action.setU64(0, handler);
-  action.view.setInt32(SIGACTION_FLAGS_AT, handler > 1 ? SA_RESTART | SA_SIGINFO : 0, true);
-  return libc.sigaction(signal, action.address, 0);
+/** Sets a disposition to SIG_DFL or SIG_IGN; a handler would need the C library's restorer. */
+export function setSignalDisposition(signal: number, handler: typeof SIG_DFL | typeof SIG_IGN) {
+  const action = new KernelBuffer(KernelSigaction.size);
+  action.setU64(KernelSigaction.at.handler, handler);
+  return sys("rt_sigaction", signal, action.address, 0, 8);
 }
 
 /** The descriptor of child events has to have this number; see `catchChildEvents`. */
@@ -56,7 +58,7 @@ export const CHILD_EVENTS_FD = Signal.CHLD;
  * JavaScript, but it can be eventfd_write(fd, value) itself: the kernel calls it with the signal's
  * number first, so an eventfd of that very number gets written.
  */
-export function catchChildEvents(): Fd {
+export function catchChildEvents(libc: SpawnLibc): Fd {
   const event = sys("eventfd2", 0, O_CLOEXEC | O_NONBLOCK);
   if (event < 0) throw new Error(`eventfd: errno ${-event}`);
   if (event !== CHILD_EVENTS_FD) {
@@ -64,7 +66,10 @@ export function catchChildEvents(): Fd {
     if (moved < 0) throw new Error(`dup3: errno ${-moved}`);
     sys("close", event);
   }
-  setSignalDisposition(Signal.CHLD, eventWriterAddress());
+  const action = new KernelBuffer(SIGACTION_BYTES);
+  action.setU64(0, libc.eventWriterAddress);
+  action.view.setInt32(SIGACTION_FLAGS_AT, SA_RESTART | SA_SIGINFO, true);
+  libc.sigaction(Signal.CHLD, action.address, 0);
   return CHILD_EVENTS_FD as Fd;
 }
 
@@ -115,7 +120,7 @@ export interface SpawnRequest {
 }
 
 /** posix_spawn: safe in a process that has threads, where fork is not. */
-export function spawn(request: SpawnRequest): Pid | number {
+export function spawn(libc: SpawnLibc, request: SpawnRequest): Pid | number {
   const actions = new KernelBuffer(SPAWN_ACTIONS_BYTES);
   const pid = new KernelBuffer(4);
   const path = KernelBuffer.cstring(request.path);

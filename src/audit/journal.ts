@@ -1,12 +1,9 @@
-import { constants, openSync, writeSync } from "node:fs";
 import { hasEscapedBytes, textToBytes } from "../policy/byte-text.ts";
 import type { AuditRecord, RawBytes } from "./record.ts";
 
-/** Append only, so that two runs may share a log; the descriptor never reaches the agent. */
-const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOCTTY;
-
-export function openJournalFile(path: string): number {
-  return openSync(path, FLAGS, 0o600);
+/** Where lines go. `problem` is set when not all of a line could be written. */
+export interface JournalSink {
+  readonly write: (line: string) => { readonly problem: string | null; readonly done: number };
 }
 
 /**
@@ -14,12 +11,12 @@ export function openJournalFile(path: string): number {
  * verdict that it tells of may take effect only then.
  */
 export class Journal {
-  readonly #fd: number | null;
+  readonly #sink: JournalSink | null;
   #failure: string | null = null;
 
-  /** Without a descriptor every write succeeds and goes nowhere. */
-  constructor(fd: number | null) {
-    this.#fd = fd;
+  /** Without a sink every write succeeds and goes nowhere. */
+  constructor(sink: JournalSink | null) {
+    this.#sink = sink;
   }
 
   /** Why writing failed, once it did. */
@@ -28,30 +25,17 @@ export class Journal {
   }
 
   get enabled(): boolean {
-    return this.#fd !== null;
+    return this.#sink !== null;
   }
 
   write(record: AuditRecord): boolean {
-    if (this.#fd === null) return true;
-    const line = Buffer.from(`${JSON.stringify(record)}\n`);
-    let done = 0;
-    try {
-      while (done < line.length) done += writeSync(this.#fd, line, done);
-      return true;
-    } catch (error) {
-      this.#failure = error instanceof Error ? error.message : String(error);
-      // Half a line would swallow the next record; if even this fails there is no next one.
-      if (done > 0) this.#endLine();
-      return false;
-    }
-  }
-
-  #endLine(): void {
-    try {
-      if (this.#fd !== null) writeSync(this.#fd, "\n");
-    } catch {
-      // The failure that matters is recorded already.
-    }
+    if (this.#sink === null) return true;
+    const { problem, done } = this.#sink.write(`${JSON.stringify(record)}\n`);
+    if (problem === null) return true;
+    this.#failure = problem;
+    // Half a line would swallow the next record; if even this fails there is no next one.
+    if (done > 0) this.#sink.write("\n");
+    return false;
   }
 }
 

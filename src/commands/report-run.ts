@@ -5,6 +5,7 @@ import { processIo } from "../cli/terminal-io.ts";
 import { errnoName } from "../../ffi/abi/errno.ts";
 import type { PreparedRun } from "../launch/prepare-run.ts";
 import type { Refusal } from "../launch/refusal.ts";
+import type { Diagnostic } from "../policy/diagnostic.ts";
 import { escapeControl } from "../policy/escape-control.ts";
 import type { Policy } from "../policy/model.ts";
 import { permitRule } from "../policy/permit-rule.ts";
@@ -22,6 +23,12 @@ export function reportRefusal(refusal: Refusal, invocation: RunInvocation): void
   }
   io.stderr.write(`faraday: ${escapeControl(refusal.message)}\n`);
   if (refusal.hint !== null) io.stderr.write(`${painter({ color })("hint", "hint")}: ${refusal.hint}\n`);
+}
+
+/** What a grant comes to where that is not what it says. */
+export function reportWarnings(warnings: readonly Diagnostic[]): void {
+  const lines = warnings.map(({ message }) => `faraday: ${escapeControl(message)}\n`);
+  processIo().stderr.write(lines.join(""));
 }
 
 export interface RunEnd {

@@ -25,12 +25,13 @@ export async function runRun(
   const ended = workerReport(worker);
   const caller = readCallerState();
   superviseSignals(caller.ignoredSignals, launcher.pid);
-  const prepared = prepareRun(invocation, caller);
+  const prepared = await prepareRun(invocation, caller);
   if (!prepared.ok) return refuse(prepared.error, invocation);
   const run = prepared.value;
   const session = randomBytes(8).toString("hex");
   const journal = openJournal(invocation, session, run);
   if (!(journal instanceof RunJournal)) return refuse(journal, invocation);
+  if (run.warnings.length > 0) (await import("./report-run.ts")).reportWarnings(run.warnings);
   // Nobody of our own user may read the supervisor's memory or trace it.
   prctl(PR_SET_DUMPABLE, 0);
   raiseOpenFilesLimit();
@@ -65,7 +66,7 @@ function orderFor(
       trace: process.env["FARADAY_LOG"] === "debug",
       verifies: run.verifies,
       waitAll: invocation.waitAll,
-      writableTrees: [],
+      writableTrees: run.writableTrees,
       busyMark: shared.busyMark,
     },
   };

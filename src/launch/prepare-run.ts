@@ -1,19 +1,25 @@
 import embeddedFilter from "../../build/exec-filter.json" with { type: "json" };
 import { Capability } from "../../ffi/abi/process.ts";
+import type { FileSeal } from "../plan/file-seal.ts";
 import { guardDomain } from "../plan/guard-domain.ts";
 import type { KernelFeatures } from "../plan/kernel-features.ts";
 import type { LaunchPlan } from "../plan/launch-plan.ts";
 import { type LayerStates, layerStates } from "../plan/layer-states.ts";
 import { textToBytes } from "../policy/byte-text.ts";
+import type { Diagnostic } from "../policy/diagnostic.ts";
 import { err, ok, type Result } from "../policy/result.ts";
 import { type CallerState, variable } from "./caller-state.ts";
 import { findCommand } from "./find-command.ts";
-import { type LoadedPolicy, loadPolicy } from "./load-policy.ts";
+import { type LoadedPolicy, loadPolicy, type PolicyContext } from "./load-policy.ts";
 import { probeKernel } from "./probe-kernel.ts";
 import { type Refusal, refusal } from "./refusal.ts";
 
 export interface RunRequest {
   readonly policy: string | null;
+  readonly audit: string | null;
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  readonly allow: readonly string[];
   readonly argv: readonly string[];
   readonly keepFds: readonly number[];
 }
@@ -24,22 +30,30 @@ export interface PreparedRun {
   readonly layers: LayerStates;
   readonly plan: LaunchPlan;
   readonly verifies: boolean;
+  /** What the user should know although the run goes ahead. */
+  readonly warnings: readonly Diagnostic[];
+  /** One character a byte; empty where files are not sealed. */
+  readonly writableTrees: readonly string[];
 }
 
 const latin1 = (text: string): string => Buffer.from(textToBytes(text)).toString("latin1");
 
 /** argv to plan: everything that can be refused is refused here, before anything is started. */
-export function prepareRun(request: RunRequest, caller: CallerState): Result<PreparedRun, Refusal> {
-  const loaded = loadPolicy(request.policy, {
-    env: (name) => process.env[name],
-    home: process.env["HOME"],
-  });
+export async function prepareRun(
+  request: RunRequest,
+  caller: CallerState,
+): Promise<Result<PreparedRun, Refusal>> {
+  const context = { env: (name: string) => process.env[name], home: process.env["HOME"] };
+  const loaded = loadPolicy(request.policy, context);
   if (!loaded.ok) {
     const message = "the policy has errors, so nothing was started";
     return err({ exit: 125, message, hint: null, diagnostics: loaded.error });
   }
   const features = probeKernel();
-  const layers = layerStates(features);
+  const sealed = await sealIfAsked(request, loaded.value, context, features);
+  if (!sealed.ok) return sealed;
+  const seal = sealed.value;
+  const layers = layerStates(features, seal?.state);
   const unenforced = requireEnforced(loaded.value, layers);
   if (unenforced !== null) return err(unenforced);
   const argv = request.argv.map(latin1);
@@ -50,6 +64,9 @@ export function prepareRun(request: RunRequest, caller: CallerState): Result<Pre
   if (found.kind === "not-executable") {
     return err(refusal(126, `${request.argv[0]}: permission denied: not an executable file`));
   }
+  if (seal !== null && !seal.mayExecute(found.path)) {
+    return err(outsideGrants(request.argv[0] ?? ""));
+  }
   const plan: LaunchPlan = {
     supervisorPid: process.pid,
     path: found.path,
@@ -59,11 +76,48 @@ export function prepareRun(request: RunRequest, caller: CallerState): Result<Pre
     signalMaskHex: caller.signalMaskHex,
     keepFds: request.keepFds,
     dropCapabilities: Object.values(Capability),
-    landlock: guardDomain(features.landlockAbi),
+    landlock: seal?.landlock ?? guardDomain(features.landlockAbi),
     filter: Buffer.from(embeddedFilter.filter, "base64").toString("latin1"),
   };
   const verifies = features.ptraceRefusal === null;
-  return ok({ loaded: loaded.value, features, layers, plan, verifies });
+  return ok({
+    loaded: loaded.value,
+    features,
+    layers,
+    plan,
+    verifies,
+    warnings: seal?.warnings ?? [],
+    writableTrees: seal?.landlock == null ? [] : seal.writable.map(latin1),
+  });
+}
+
+type Sealed = FileSeal & { readonly mayExecute: (program: string) => boolean };
+
+/** Without a table and without a flag no file is sealed, and the code for it is not even loaded. */
+async function sealIfAsked(
+  request: RunRequest,
+  loaded: LoadedPolicy,
+  context: PolicyContext,
+  features: KernelFeatures,
+): Promise<Result<Sealed | null, Refusal>> {
+  const { read, write, allow, audit } = request;
+  const isAsked =
+    loaded.policy.filesystem !== null || read.length + write.length + allow.length > 0;
+  if (!isAsked) return ok(null);
+  const { sealFiles, mayExecute } = await import("./seal-files.ts");
+  const { landlockAbi } = features;
+  const cli = { read, write, allow };
+  const seal = sealFiles({ loaded, cli, context, audit, landlockAbi, cwd: process.cwd() });
+  if (!seal.ok) return seal;
+  return ok({ ...seal.value, mayExecute: (program) => mayExecute(seal.value, program) });
+}
+
+function outsideGrants(name: string): Refusal {
+  return refusal(
+    126,
+    `${name}: permission denied: the policy's file grants do not cover the program`,
+    "grant the directory it lies in with `--read DIRECTORY` or `read_globs`",
+  );
 }
 
 /** A layer that is asked for and cannot be had ends the run, unless the policy says otherwise. */

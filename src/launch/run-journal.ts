@@ -1,6 +1,11 @@
-import { Journal, openJournalFile, readable } from "../audit/journal.ts";
+import { constants, openSync } from "node:fs";
+import { Journal, readable } from "../audit/journal.ts";
 import { AUDIT_VERSION, type EndRecord } from "../audit/record.ts";
+import { journalSink } from "./journal-sink.ts";
 import type { PreparedRun } from "./prepare-run.ts";
+
+/** Append only, so that two runs may share a log; Bun opens everything close-on-exec. */
+const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOCTTY;
 
 export interface JournalHead {
   readonly session: string;
@@ -16,8 +21,8 @@ export class RunJournal {
 
   /** Throws if the file cannot be opened. */
   constructor(path: string | null, session: string) {
-    this.fd = path === null ? null : openJournalFile(path);
-    this.#journal = new Journal(this.fd);
+    this.fd = path === null ? null : openSync(path, FLAGS, 0o600);
+    this.#journal = new Journal(this.fd === null ? null : journalSink(this.fd));
     this.#session = session;
   }
 

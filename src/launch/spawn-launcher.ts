@@ -1,7 +1,7 @@
 import type { Fd, Pid } from "../../ffi/abi/brand.ts";
 import { F_DUPFD_CLOEXEC, F_GETFD } from "../../ffi/abi/file.ts";
 import { PR_SET_CHILD_SUBREAPER } from "../../ffi/abi/process.ts";
-import { sys } from "../../ffi/calls/libc.ts";
+import { openSpawnLibc, sys } from "../../ffi/calls/libc.ts";
 import { CHILD_EVENTS_FD, catchChildEvents, prctl, spawn } from "../../ffi/calls/process.ts";
 import { socketPair } from "../../ffi/calls/socket.ts";
 
@@ -22,12 +22,13 @@ export function spawnLauncher(entry: string, keepFds: readonly number[]): Launch
   // Orphans of the agent come to us, so that we stay an ancestor of all (Yama) and can end them.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const moved = moveOutOfTheWay(keepFds);
-  const childEvents = catchChildEvents();
+  const libc = openSpawnLibc();
+  const childEvents = catchChildEvents(libc);
   const [ours, theirs] = socketPair();
   const socketFd = lowestUnkept(keepFds);
   const script = entry.startsWith(EMBEDDED) ? [] : [entry];
   const words = ["faraday", ...script, "__launcher", String(socketFd)];
-  const pid = spawn({
+  const pid = spawn(libc, {
     path: Buffer.from("/proc/self/exe"),
     argv: words.map((word) => Buffer.from(word)),
     environment: [],

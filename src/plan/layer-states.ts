@@ -2,7 +2,10 @@ import type { KernelFeatures } from "./kernel-features.ts";
 
 export interface LayerState {
   readonly state: "enforced" | "partly" | "not" | "off";
+  /** What was asked for and cannot be had: fatal under `require_enforced`. */
   readonly missing: readonly string[];
+  /** What the layer leaves open on this kernel, as documented. */
+  readonly limits: readonly string[];
 }
 
 export interface LayerStates {
@@ -12,28 +15,36 @@ export interface LayerStates {
   readonly network: LayerState;
 }
 
-const OFF: LayerState = { state: "off", missing: [] };
+const OFF: LayerState = { state: "off", missing: [], limits: [] };
 
 /** What is enforced of each layer on this kernel; callers decide what to do about the rest. */
-export function layerStates(features: KernelFeatures): LayerStates {
+export function layerStates(
+  features: KernelFeatures,
+  files: LayerState | null = null,
+): LayerStates {
   return {
     exec:
       features.ptraceRefusal === null
-        ? { state: "enforced", missing: [] }
-        : { state: "partly", missing: [`exec verification: ${features.ptraceRefusal}`] },
+        ? { state: "enforced", missing: [], limits: [] }
+        : {
+            state: "partly",
+            missing: [`exec verification: ${features.ptraceRefusal}`],
+            limits: [],
+          },
     supervisor: supervisorState(features.landlockAbi),
-    files: OFF,
+    files: files ?? OFF,
     network: OFF,
   };
 }
 
 /** How well the supervisor is kept apart from the agent; a hole here ends the run, no more. */
 function supervisorState(landlockAbi: number): LayerState {
-  if (landlockAbi >= 6) return { state: "enforced", missing: [] };
+  if (landlockAbi >= 6) return { state: "enforced", missing: [], limits: [] };
   const signals = "the command can signal its supervisor, which ends the run (Linux 6.12 has more)";
-  if (landlockAbi >= 2) return { state: "partly", missing: [signals] };
+  if (landlockAbi >= 2) return { state: "partly", missing: [signals], limits: [] };
   return {
     state: "partly",
     missing: [signals, "no Landlock domain keeps the command from its supervisor (Linux 5.19)"],
+    limits: [],
   };
 }

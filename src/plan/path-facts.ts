@@ -3,8 +3,6 @@ export interface PathFact {
   readonly kind: "directory" | "file" | "missing" | "unreachable";
   /** Without links; for what is missing, the path with the links of its existing part resolved. */
   readonly realPath: string;
-  /** How many names the file has; 1 for what is missing. */
-  readonly links: number;
 }
 
 export interface DirectoryEntry {
@@ -22,7 +20,13 @@ export interface PathFacts {
   readonly list: (directory: string) => readonly DirectoryEntry[] | null;
   /** Other paths to the same place, by mounts of the same file system. */
   readonly otherPlaces: (path: string) => readonly string[];
+  /** Looks for a file with more than one name, at `path` or below it. */
+  readonly sharedFile: (path: string) => SharedFile;
 }
+
+export type SharedFile =
+  | { readonly kind: "none" | "too-many" }
+  | { readonly kind: "found"; readonly path: string };
 
 /** True if `path` is `root` or lies below it. */
 export function isBeneath(path: string, root: string): boolean {

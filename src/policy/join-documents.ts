@@ -33,7 +33,12 @@ const TIMEOUT_MS = 10_000;
 function joinFilesystem(documents: readonly PolicyDocument[]): FilesystemPolicy | null {
   const tables = documents.flatMap(({ filesystem }) => filesystem ?? []);
   if (tables.length === 0) return null;
-  type Flag = "requireEnforced" | "noBootstrapReads" | "createMissing" | "noexec";
+  type Flag =
+    | "requireEnforced"
+    | "noBootstrapReads"
+    | "createMissing"
+    | "noexec"
+    | "allowSelfWrite";
   const flag = (key: Flag): boolean | undefined =>
     tables.find((table) => table[key] !== undefined)?.[key];
   return {
@@ -42,9 +47,11 @@ function joinFilesystem(documents: readonly PolicyDocument[]): FilesystemPolicy 
     allow: tables.flatMap(({ allow }) => allow),
     exec: tables.flatMap(({ exec }) => exec),
     deny: tables.flatMap(({ deny }) => deny),
+    denyWrite: tables.flatMap(({ denyWrite }) => denyWrite),
     requireEnforced: flag("requireEnforced") ?? true,
     noBootstrapReads: flag("noBootstrapReads") ?? false,
     createMissing: flag("createMissing") ?? false,
     noexec: flag("noexec") ?? false,
+    allowSelfWrite: flag("allowSelfWrite") ?? false,
   };
 }

@@ -59,11 +59,16 @@ export interface FilesystemPolicy {
   readonly write: readonly PathGrant[];
   readonly allow: readonly PathGrant[];
   readonly exec: readonly PathGrant[];
+  /** Holes: neither read nor written, whatever grants them. */
   readonly deny: readonly PathGrant[];
+  /** Holes for writing only. */
+  readonly denyWrite: readonly PathGrant[];
   readonly requireEnforced: boolean;
   readonly noBootstrapReads: boolean;
   readonly createMissing: boolean;
   readonly noexec: boolean;
+  /** The agent may write the policy that holds it, or the log that records it. */
+  readonly allowSelfWrite: boolean;
 }
 
 export interface Meta {

@@ -12,10 +12,12 @@ export interface FilesystemSettings {
   readonly allow: readonly PathGrant[];
   readonly exec: readonly PathGrant[];
   readonly deny: readonly PathGrant[];
+  readonly denyWrite: readonly PathGrant[];
   readonly requireEnforced: boolean | undefined;
   readonly noBootstrapReads: boolean | undefined;
   readonly createMissing: boolean | undefined;
   readonly noexec: boolean | undefined;
+  readonly allowSelfWrite: boolean | undefined;
 }
 
 const KEYS = [
@@ -24,10 +26,12 @@ const KEYS = [
   "allow_globs",
   "exec_globs",
   "deny_globs",
+  "deny_write_globs",
   "require_enforced",
   "no_bootstrap_reads",
   "create_missing",
   "noexec",
+  "allow_self_write",
 ];
 
 export function readFilesystem(table: TomlTable, context: ReadContext): FilesystemSettings {
@@ -39,10 +43,12 @@ export function readFilesystem(table: TomlTable, context: ReadContext): Filesyst
     allow: readGrants(reader, "allow_globs", context),
     exec: readGrants(reader, "exec_globs", context),
     deny: readGrants(reader, "deny_globs", context),
+    denyWrite: readGrants(reader, "deny_write_globs", context),
     requireEnforced: reader.boolean("require_enforced"),
     noBootstrapReads: reader.boolean("no_bootstrap_reads"),
     createMissing: reader.boolean("create_missing"),
     noexec: reader.boolean("noexec"),
+    allowSelfWrite: reader.boolean("allow_self_write"),
   };
 }
 

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { Signal } from "../../ffi/abi/process.ts";
 import { kill } from "../../ffi/calls/process.ts";
 import { escapeControl } from "../policy/escape-control.ts";
@@ -8,10 +7,13 @@ export interface Leftover {
   readonly name: string;
 }
 
+/** Loaded only when something is left: it costs a thread more than a millisecond of start-up. */
+const fs = (): typeof import("node:fs") => require("node:fs");
+
 /** Every process that descends from `ancestor`, by one look through /proc. */
 export function descendants(ancestor: number): Leftover[] {
   const children = new Map<number, Leftover[]>();
-  for (const entry of readdirSync("/proc")) {
+  for (const entry of fs().readdirSync("/proc")) {
     if (!/^\d+$/.test(entry)) continue;
     const process = readStat(Number(entry));
     if (process === null) continue;
@@ -38,7 +40,7 @@ interface ProcessStat extends Leftover {
 
 function readStat(pid: number): ProcessStat | null {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const text = fs().readFileSync(`/proc/${pid}/stat`, "latin1");
     const end = text.lastIndexOf(")");
     const [state = "", ppid] = text.slice(end + 2).split(" ", 2);
     if (state === "Z" || state === "X") return null;

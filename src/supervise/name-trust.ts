@@ -1,5 +1,4 @@
-import { readdirSync } from "node:fs";
-import { AT_FDCWD } from "../../ffi/abi/file.ts";
+import { AT_FDCWD, AT_SYMLINK_NOFOLLOW, S_IFDIR, S_IFMT } from "../../ffi/abi/file.ts";
 import type { FileCalls } from "../../ffi/calls/file.ts";
 import type { CompiledPolicy } from "../policy/compile-policy.ts";
 import { LOADER_PATHS } from "./dynamic-loader.ts";
@@ -28,7 +27,7 @@ export function nameTrust(
   };
   for (const path of policy.deniedPrograms.paths) if (path.startsWith("/")) note(path);
   const wanted = policy.deniedPrograms.basenames;
-  for (const directory of wanted.length === 0 ? [] : programDirectories()) {
+  for (const directory of wanted.length === 0 ? [] : programDirectories(files)) {
     for (const name of wanted) note(`${directory}/${name}`);
   }
   const loaders = new Set<string>();
@@ -44,13 +43,9 @@ export function nameTrust(
   };
 }
 
-function programDirectories(): readonly string[] {
-  try {
-    // /bin is a link to /usr/bin almost everywhere; where it is a directory it counts.
-    return readdirSync("/", { withFileTypes: true }).some((e) => e.name === "bin" && e.isDirectory())
-      ? [...PROGRAM_DIRECTORIES, "/bin", "/sbin"]
-      : PROGRAM_DIRECTORIES;
-  } catch {
-    return PROGRAM_DIRECTORIES;
-  }
+/** /bin is a link to /usr/bin almost everywhere; where it is a directory it counts. */
+function programDirectories(files: FileCalls): readonly string[] {
+  const bin = files.stat(AT_FDCWD, "/bin", AT_SYMLINK_NOFOLLOW);
+  const isDirectory = bin !== null && (bin.mode & S_IFMT) === S_IFDIR;
+  return isDirectory ? [...PROGRAM_DIRECTORIES, "/bin", "/sbin"] : PROGRAM_DIRECTORIES;
 }

@@ -2,7 +2,7 @@ import type { Fd } from "../../ffi/abi/brand.ts";
 import { FileCalls } from "../../ffi/calls/file.ts";
 import { Listener } from "../../ffi/calls/notify.ts";
 import { Tracer } from "../../ffi/calls/tracer.ts";
-import { Journal } from "../audit/journal.ts";
+import { Journal, type JournalSink } from "../audit/journal.ts";
 import { compilePolicy } from "../policy/compile-policy.ts";
 import type { Policy } from "../policy/model.ts";
 import { CallerReader } from "./caller.ts";
@@ -46,6 +46,7 @@ export interface SessionResult {
 export interface SessionEffects {
   readonly nowMs: () => number;
   readonly say: (line: string) => void;
+  readonly journal: JournalSink;
 }
 
 export interface SessionStart {
@@ -73,7 +74,7 @@ export class Session {
   constructor(config: SessionConfig, effects: SessionEffects) {
     this.#config = config;
     this.#effects = effects;
-    this.#journal = new Journal(config.journalFd);
+    this.#journal = new Journal(config.journalFd === null ? null : effects.journal);
     const trace = config.trace ? (line: string) => effects.say(line) : null;
     this.#log = new ExecLog(this.#journal, config.sessionId, trace);
   }

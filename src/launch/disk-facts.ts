@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { Errno } from "../../ffi/abi/errno.ts";
+import {
+  AT_EMPTY_PATH,
+  AT_FDCWD,
+  AT_SYMLINK_NOFOLLOW,
+  O_PATH,
+  S_IFDIR,
+  S_IFMT,
+  S_IFREG,
+} from "../../ffi/abi/file.ts";
+import { FileCalls } from "../../ffi/calls/file.ts";
+import {
+  absolutePath,
+  type DirectoryEntry,
+  joinPath,
+  type PathFact,
+  type PathFacts,
+  type SharedFile,
+} from "../plan/path-facts.ts";
+import { bytesToText, textToBytes } from "../policy/byte-text.ts";
+import { type Mount, otherPlaces, parseMounts } from "./mount-table.ts";
+
+const LINKS_MAX = 40;
+const SHARED_ENTRIES_MAX = 20_000;
+const ROOT: PathFact = { kind: "directory", realPath: "/" };
+
+const toBytes = (text: string): string => Buffer.from(textToBytes(text)).toString("latin1");
+const toText = (bytes: string): string => bytesToText(Buffer.from(bytes, "latin1"));
+
+/** The disk as it is now. Answers are remembered: one start asks for the same parents often. */
+export class DiskFacts implements PathFacts {
+  readonly #files = new FileCalls();
+  readonly #known = new Map<string, PathFact>();
+  #mounts: readonly Mount[] | null = null;
+
+  readonly look = (path: string): PathFact => this.#look(path, 0);
+
+  #look(path: string, links: number): PathFact {
+    const known = this.#known.get(path);
+    if (known !== undefined) return known;
+    const fact = this.#lookAgain(path, links);
+    this.#known.set(path, fact);
+    return fact;
+  }
+
+  #lookAgain(path: string, links: number): PathFact {
+    if (path === "/") return ROOT;
+    const fd = this.#files.open(toBytes(path), O_PATH);
+    if (fd >= 0) {
+      const stat = this.#files.stat(fd, "", AT_EMPTY_PATH);
+      const link = this.#files.readlink(`/proc/self/fd/${fd}`);
+      this.#files.close(fd);
+      if (stat === null || link === null) return { kind: "unreachable", realPath: path };
+      const isDirectory = (stat.mode & S_IFMT) === S_IFDIR;
+      return { kind: isDirectory ? "directory" : "file", realPath: toText(link) };
+    }
+    const isMissing = fd === -Errno.ENOENT || fd === -Errno.ENOTDIR;
+    const kind = isMissing ? "missing" : "unreachable";
+    return { kind, realPath: this.#realPathOfMissing(path, links) };
+  }
+
+  /** A dangling link leads to where its target would be. */
+  #realPathOfMissing(path: string, links: number): string {
+    if (links > LINKS_MAX) return path;
+    const slash = path.lastIndexOf("/");
+    const parent = this.#look(slash === 0 ? "/" : path.slice(0, slash), links).realPath;
+    const target = this.#files.readlink(toBytes(path));
+    if (target === null) return joinPath(parent, path.slice(slash + 1));
+    // `..` in a link's target is counted from where the link really is.
+    return this.#look(foldParents(absolutePath(toText(target), parent)), links + 1).realPath;
+  }
+
+  readonly list = (directory: string): readonly DirectoryEntry[] | null => {
+    try {
+      const path = Buffer.from(textToBytes(directory));
+      const entries = readdirSync(path, { withFileTypes: true, encoding: "buffer" });
+      return entries.map((entry) => {
+        const name = bytesToText(entry.name);
+        if (entry.isSymbolicLink()) return { name, kind: "link" };
+        return { name, kind: entry.isDirectory() ? "directory" : "file" };
+      });
+    } catch {
+      return null;
+    }
+  };
+
+  readonly otherPlaces = (path: string): readonly string[] => {
+    this.#mounts ??= parseMounts(readFileSync("/proc/self/mountinfo", "latin1"));
+    return otherPlaces(toBytes(path), this.#mounts).map(toText);
+  };
+
+  readonly sharedFile = (path: string): SharedFile => {
+    const pending = [path];
+    for (let count = 0; pending.length > 0; count++) {
+      if (count >= SHARED_ENTRIES_MAX) return { kind: "too-many" };
+      const next = pending.pop() ?? "";
+      const stat = this.#files.stat(AT_FDCWD, toBytes(next), AT_SYMLINK_NOFOLLOW);
+      const type = (stat?.mode ?? 0) & S_IFMT;
+      if (type === S_IFREG && (stat?.links ?? 1) > 1) return { kind: "found", path: next };
+      if (type !== S_IFDIR) continue;
+      for (const { name } of this.list(next) ?? []) pending.push(joinPath(next, name));
+    }
+    return { kind: "none" };
+  };
+}
+
+function foldParents(path: string): string {
+  const parts: string[] = [];
+  for (const part of path.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
+}

@@ -1,0 +1,128 @@
+import { mkdirSync } from "node:fs";
+import { fsRightBit } from "../../ffi/abi/landlock.ts";
+import { type FileSeal, fileSeal } from "../plan/file-seal.ts";
+import { grantRoots } from "../plan/grant-roots.ts";
+import { absolutePath, isBeneath, joinPath } from "../plan/path-facts.ts";
+import { bytesToText, textToBytes } from "../policy/byte-text.ts";
+import type { FilesystemPolicy } from "../policy/model.ts";
+import { type CliGrants, readCliGrants } from "../policy/read-cli-grants.ts";
+import { err, ok, type Result } from "../policy/result.ts";
+import { BUILTIN_PREFIX } from "./builtin-policies.ts";
+import { DiskFacts } from "./disk-facts.ts";
+import type { LoadedPolicy, PolicyContext } from "./load-policy.ts";
+import { type Refusal, refusal } from "./refusal.ts";
+
+export interface SealFilesRequest {
+  readonly loaded: LoadedPolicy;
+  readonly cli: CliGrants;
+  readonly context: PolicyContext;
+  readonly audit: string | null;
+  readonly landlockAbi: number;
+  readonly cwd: string;
+}
+
+/** What the strictest table would say; the command line's grants are added to it. */
+const NO_TABLE: FilesystemPolicy = {
+  read: [],
+  write: [],
+  allow: [],
+  exec: [],
+  deny: [],
+  denyWrite: [],
+  requireEnforced: true,
+  noBootstrapReads: false,
+  createMissing: false,
+  noexec: false,
+  allowSelfWrite: false,
+};
+
+/** Policy and command line to a seal for this machine, or the reason why nothing may start. */
+export function sealFiles(request: SealFilesRequest): Result<FileSeal, Refusal> {
+  const { loaded, cli, cwd, landlockAbi } = request;
+  const extra = readCliGrants(cli, request.context);
+  if (!extra.ok) {
+    const message = "a grant has errors, so nothing was started";
+    return err({ exit: 125, message, hint: null, diagnostics: extra.error });
+  }
+  const table = loaded.policy.filesystem ?? NO_TABLE;
+  const policy: FilesystemPolicy = {
+    ...table,
+    read: [...table.read, ...extra.value.read],
+    write: [...table.write, ...extra.value.write],
+    allow: [...table.allow, ...extra.value.allow],
+  };
+  if (policy.createMissing) {
+    const failure = createMissing(policy, cwd);
+    if (failure !== null) return err(failure);
+  }
+  const facts = new DiskFacts();
+  const seal = fileSeal({ policy, landlockAbi, cwd, facts });
+  if (!seal.ok) {
+    const message = "the files cannot be sealed as the policy says, so nothing was started";
+    return err({ exit: 126, message, hint: null, diagnostics: seal.error });
+  }
+  const { state } = seal.value;
+  if (state.state !== "enforced" && policy.requireEnforced) {
+    return err(
+      refusal(
+        126,
+        `files cannot be sealed here: ${state.missing.join("; ")}`,
+        "`[filesystem] require_enforced = false` would run the command unsealed",
+      ),
+    );
+  }
+  const written = policy.allowSelfWrite ? null : selfWrite(request, seal.value, facts);
+  return written === null ? seal : err(written);
+}
+
+function createMissing(policy: FilesystemPolicy, cwd: string): Refusal | null {
+  for (const { path, isTree } of grantRoots(policy, cwd).roots) {
+    // A path without `/**` may be meant to become a file.
+    if (!isTree) continue;
+    try {
+      mkdirSync(Buffer.from(textToBytes(path)), { recursive: true });
+    } catch (error) {
+      const code = (error as { code?: string }).code ?? String(error);
+      // A file is there: it is granted as a file.
+      if (code === "EEXIST") continue;
+      return refusal(126, `${path} is granted but cannot be created: ${code}`);
+    }
+  }
+  return null;
+}
+
+/** An agent that may write its own policy, or its log, is held by neither. */
+function selfWrite(request: SealFilesRequest, seal: FileSeal, facts: DiskFacts): Refusal | null {
+  const { loaded, audit, cwd } = request;
+  const policies = [loaded.path, ...loaded.bases.map(({ path }) => path)]
+    .filter((path) => !path.startsWith(BUILTIN_PREFIX))
+    .map((path) => ({ path, what: "the policy" }));
+  const log = audit === null ? [] : [{ path: audit, what: "the audit log" }];
+  for (const { path, what } of [...policies, ...log]) {
+    const absolute = absolutePath(path, cwd);
+    const slash = absolute.lastIndexOf("/");
+    const parent = facts.look(absolute.slice(0, slash) || "/").realPath;
+    // A link could be replaced, so the place where it stands counts too.
+    const places = [facts.look(absolute).realPath, joinPath(parent, absolute.slice(slash + 1))];
+    const tree = seal.writable.find((each) => places.some((place) => isBeneath(place, each)));
+    if (tree === undefined) continue;
+    return refusal(
+      126,
+      `${what} ${path} could be written by the command it is for, because ${tree} is writable`,
+      "move it elsewhere, or accept that with `[filesystem] allow_self_write = true`",
+    );
+  }
+  return null;
+}
+
+/** True if the seal lets the program at this path (one character a byte) be started. */
+export function mayExecute(seal: FileSeal, program: string): boolean {
+  if (seal.landlock === null) return true;
+  const execute = fsRightBit("execute");
+  const text = bytesToText(Buffer.from(program, "latin1"));
+  const absolute = absolutePath(text, process.cwd());
+  const real = Buffer.from(textToBytes(new DiskFacts().look(absolute).realPath)).toString("latin1");
+  return seal.landlock.grants.some(
+    ({ path, access }) => (access & execute) !== 0 && isBeneath(real, path),
+  );
+}

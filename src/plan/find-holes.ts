@@ -1,0 +1,173 @@
+import type { Diagnostic } from "../policy/diagnostic.ts";
+import type { PathGrant } from "../policy/model.ts";
+import { type HolePattern, type HoleSegment, holePatterns } from "./hole-pattern.ts";
+import { isBeneath, joinPath, type PathFacts } from "./path-facts.ts";
+
+/** Looking for the matches of a wildcard ends here; no start may take seconds. */
+const ENTRIES_MAX = 20_000;
+
+/** Real paths that must not be reached, and the directories whose new entries must not be. */
+export interface Holes {
+  /** Each with the glob it comes from. */
+  readonly paths: ReadonlyMap<string, string>;
+  readonly closed: ReadonlyMap<string, string>;
+}
+
+export interface HoleSearch extends Holes {
+  readonly errors: readonly Diagnostic[];
+}
+
+export interface HoleContext {
+  readonly cwd: string;
+  readonly facts: PathFacts;
+  /** Real paths that the agent may write: what a `**` matches could be created there at any time. */
+  readonly writable: readonly string[];
+}
+
+/** Finds what `deny_globs` means on this disk now, and refuses what cannot be held. */
+export function findHoles(globs: readonly PathGrant[], context: HoleContext): HoleSearch {
+  const search = new Search(context);
+  for (const grant of globs) {
+    const patterns = holePatterns(grant, context.cwd);
+    if (!patterns.ok) search.refuse(grant, patterns.error, null);
+    else for (const pattern of patterns.value) search.find(pattern);
+  }
+  search.checkOtherNames();
+  return search;
+}
+
+class Search implements HoleSearch {
+  readonly paths = new Map<string, string>();
+  readonly closed = new Map<string, string>();
+  readonly errors: Diagnostic[] = [];
+  readonly #context: HoleContext;
+  readonly #grants = new Map<string, PathGrant>();
+  #visited = 0;
+
+  constructor(context: HoleContext) {
+    this.#context = context;
+  }
+
+  refuse(grant: PathGrant, why: string, hint: string | null): void {
+    const { glob, span } = grant;
+    const message = `the hole "${glob}" cannot be held: ${why}`;
+    this.errors.push({ severity: "error", code: "hole-not-held", message, span, hint });
+  }
+
+  find(pattern: HolePattern): void {
+    const { facts, writable } = this.#context;
+    const { base, rest, grant } = pattern;
+    if (rest.length === 0) {
+      this.#add(base, grant);
+      return;
+    }
+    const { kind, realPath } = facts.look(base);
+    const deep = rest.some((segment) => segment.kind === "any-depth");
+    const tree = writable.find((each) => isBeneath(each, realPath) || isBeneath(realPath, each));
+    if (deep && tree !== undefined) {
+      this.refuse(
+        grant,
+        `what it matches could be created anywhere below ${tree}, which is writable`,
+        "name the directories that hold such files, without `**`",
+      );
+      return;
+    }
+    // Nothing is there to be matched, so nothing may come to be there.
+    if (kind !== "directory") {
+      this.#add(base, grant);
+      return;
+    }
+    this.#visited = 0;
+    this.#walk(realPath, rest, [0], grant);
+    if (this.#visited > ENTRIES_MAX) {
+      const hint = "name the files, or the directories that they are in";
+      this.refuse(grant, `more than ${ENTRIES_MAX} files would have to be looked at`, hint);
+    }
+  }
+
+  /** `states` are positions in `rest` that the way to `directory` may have led to. */
+  #walk(
+    directory: string,
+    rest: readonly HoleSegment[],
+    states: readonly number[],
+    grant: PathGrant,
+  ): void {
+    const reached = new Set(states);
+    for (const at of reached) if (rest[at]?.kind === "any-depth") reached.add(at + 1);
+    // With `**` a match counts if it is there at the start; the agent cannot add any.
+    const isDeep = [...reached].some((at) => rest[at]?.kind === "any-depth");
+    if (!isDeep) this.closed.set(directory, grant.glob);
+    for (const { name, kind } of this.#context.facts.list(directory) ?? []) {
+      if (++this.#visited > ENTRIES_MAX) return;
+      const path = joinPath(directory, name);
+      const next = advance(rest, reached, name);
+      if (next.has(rest.length)) this.#add(path, grant);
+      else if (next.size > 0) this.#descend(path, kind, rest, [...next], grant);
+    }
+  }
+
+  #descend(
+    path: string,
+    kind: "directory" | "file" | "link",
+    rest: readonly HoleSegment[],
+    next: readonly number[],
+    grant: PathGrant,
+  ): void {
+    if (kind === "directory") this.#walk(path, rest, next, grant);
+    if (kind !== "link") return;
+    const named = next.filter((at) => rest[at]?.kind === "name");
+    const target = this.#context.facts.look(path);
+    // Like a shell's, `**` does not follow links; a named directory may well be one.
+    if (named.length > 0 && target.kind === "directory") {
+      this.#walk(target.realPath, rest, named, grant);
+    }
+  }
+
+  /** A link is a hole where it stands, and so is what it points to. */
+  #add(path: string, grant: PathGrant): void {
+    const { facts } = this.#context;
+    const slash = path.lastIndexOf("/");
+    const parent = facts.look(slash <= 0 ? "/" : path.slice(0, slash)).realPath;
+    const places = new Set([
+      path === "/" ? "/" : joinPath(parent, path.slice(slash + 1)),
+      facts.look(path).realPath,
+    ]);
+    for (const place of places) {
+      for (const each of [place, ...facts.otherPlaces(place)]) {
+        this.paths.set(each, grant.glob);
+        this.#grants.set(each, grant);
+      }
+    }
+  }
+
+  /** A file with a second name outside of the hole can be had by that name. */
+  checkOtherNames(): void {
+    const { facts } = this.#context;
+    for (const [path, grant] of this.#grants) {
+      const shared = facts.sharedFile(path);
+      if (shared.kind === "found") {
+        this.refuse(
+          grant,
+          `${shared.path} is a hard link, and the kernel would let it be had by its other name`,
+          "make it a copy of its own: `cp -p FILE FILE.new && mv FILE.new FILE`",
+        );
+      } else if (shared.kind === "too-many") {
+        this.refuse(grant, `${path} holds too many files to look for hard links in`, null);
+      }
+    }
+  }
+}
+
+function advance(
+  rest: readonly HoleSegment[],
+  states: ReadonlySet<number>,
+  name: string,
+): ReadonlySet<number> {
+  const next = new Set<number>();
+  for (const at of states) {
+    const segment = rest[at];
+    if (segment?.kind === "any-depth") next.add(at);
+    else if (segment?.matches(name) === true) next.add(at + 1);
+  }
+  return next;
+}
