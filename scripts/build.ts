@@ -18,6 +18,7 @@ const PARTS: Readonly<Record<string, string>> = {
   "./launch/spawn-launcher.ts": "spawn-launcher",
   "./commands/run.ts": "run",
   "./commands/check.ts": "check",
+  "./commands/doctor.ts": "doctor",
   "./cli/print-help.ts": "print-help",
   "./cli/print-usage-error.ts": "print-usage-error",
   "./supervisor-worker.ts": "supervisor-worker",

@@ -2,7 +2,7 @@
  * The entry: nothing but the way to the code that is needed. Every import is deferred, because
  * what a stage does not use is what its start-up must not pay for.
  */
-import type { CheckInvocation, HelpInvocation, VersionInvocation } from "./cli/invocation.ts";
+import type { Invocation, RunInvocation } from "./cli/invocation.ts";
 import type { TerminalIo } from "./cli/terminal-io.ts";
 
 /** The second stage of `run`: this binary again, started by the supervisor, not by users. */
@@ -61,13 +61,17 @@ async function readWords(): Promise<readonly string[] | null> {
 }
 
 async function report(
-  invocation: CheckInvocation | HelpInvocation | VersionInvocation,
+  invocation: Exclude<Invocation, RunInvocation>,
   io: TerminalIo,
 ): Promise<number> {
   switch (invocation.command) {
     case "check": {
       const { runCheck } = await import("./commands/check.ts");
       return runCheck(invocation, io);
+    }
+    case "doctor": {
+      const { runDoctor } = await import("./commands/doctor.ts");
+      return runDoctor(invocation, io);
     }
     case "help": {
       const { printHelp } = await import("./cli/print-help.ts");

@@ -1,4 +1,4 @@
-import { array, i32, struct, u16, u32, u64 } from "./struct.ts";
+import { array, i32, struct, u16, u32, u64, u8 } from "./struct.ts";
 
 export const AT_FDCWD = -100;
 export const AT_SYMLINK_NOFOLLOW = 0x100;
@@ -14,10 +14,12 @@ export const O_CLOEXEC = 0o2000000;
 export const O_PATH = 0o10000000;
 
 export const RESOLVE_NO_MAGICLINKS = 2;
+export const RESOLVE_NO_SYMLINKS = 4;
 
 export const S_IFMT = 0o170000;
 export const S_IFREG = 0o100000;
 export const S_IFDIR = 0o040000;
+export const S_IFLNK = 0o120000;
 
 export const STATX_BASIC = 0x7ff;
 
@@ -48,6 +50,13 @@ export const Statx = struct({
   devMinor: u32,
   rest: array(u64, 14),
 });
+
+/** Up to the name, which ends in a NUL; `recordBytes` leads to the next entry. */
+export const Dirent64 = struct({ ino: u64, offset: u64, recordBytes: u16, type: u8 });
+export const DIRENT_NAME_AT = 19;
+export const DT_UNKNOWN = 0;
+export const DT_DIR = 4;
+export const DT_LNK = 10;
 
 export const F_GETFD = 1;
 export const F_SETFD = 2;

@@ -9,8 +9,12 @@ import { KernelBuffer, sys } from "./libc.ts";
 
 /** The kernel's Landlock ABI; 0 where it has none or has it switched off. */
 export function landlockAbi(): number {
-  const abi = sys("landlock_create_ruleset", 0, 0, LANDLOCK_CREATE_RULESET_VERSION);
-  return abi < 0 ? 0 : abi;
+  return Math.max(landlockVersion(), 0);
+}
+
+/** The same with the reason: below zero it is the negated errno. */
+export function landlockVersion(): number {
+  return sys("landlock_create_ruleset", 0, 0, LANDLOCK_CREATE_RULESET_VERSION);
 }
 
 export interface RulesetAttributes {

@@ -30,13 +30,6 @@ export function kill(pid: number, signal: number): number {
   return sys("kill", pid, signal);
 }
 
-/** A descriptor that becomes readable when the process ends. */
-export function openPidFd(pid: number): Fd {
-  const fd = sys("pidfd_open", pid, 0);
-  if (fd < 0) throw new Error(`pidfd_open: errno ${-fd}`);
-  return fd as Fd;
-}
-
 /** Ends the process at once: no exit handlers, so the terminal's modes stay as the agent left them. */
 export function exitNow(code: number): never {
   sys("exit_group", code);

@@ -1,16 +1,21 @@
 import { Errno } from "../abi/errno.ts";
 import {
   PTRACE_DETACH,
+  NT_PRSTATUS,
   PTRACE_GETEVENTMSG,
+  PTRACE_GETREGSET,
   PTRACE_INTERRUPT,
   PTRACE_O_EXITKILL,
   PTRACE_O_TRACEEXEC,
   PTRACE_SEIZE,
+  REGISTERS_BYTES_MAX,
+  STACK_POINTER_AT,
   WALL,
   WNOHANG,
   WUNTRACED,
 } from "../abi/ptrace.ts";
-import { KernelBuffer, sys } from "./libc.ts";
+import { Iovec } from "../abi/process.ts";
+import { ARCH, KernelBuffer, sys } from "./libc.ts";
 
 /** What wait4 reported; `event` is a PTRACE_EVENT_* or 0. */
 export type WaitReport =
@@ -25,6 +30,8 @@ export type WaitReport =
 export class Tracer {
   readonly #word = new KernelBuffer(8);
   readonly #status = new KernelBuffer(4);
+  readonly #iov = new KernelBuffer(Iovec.size);
+  readonly #registers = new KernelBuffer(REGISTERS_BYTES_MAX);
 
   /** Attaches without stopping; an exec will be reported, and our death kills the tracee. */
   seize(tid: number): number {
@@ -43,6 +50,16 @@ export class Tracer {
   formerTid(tid: number): number {
     if (sys("ptrace", PTRACE_GETEVENTMSG, tid, 0, this.#word.address) < 0) return tid;
     return this.#word.u64(0);
+  }
+
+  /** At an exec stop: where the new stack starts, with argc on top; null if it cannot be told. */
+  stackPointer(tid: number): number | null {
+    this.#iov.setU64(Iovec.at.base, this.#registers.address);
+    this.#iov.setU64(Iovec.at.length, REGISTERS_BYTES_MAX);
+    const got = sys("ptrace", PTRACE_GETREGSET, tid, NT_PRSTATUS, this.#iov.address);
+    // A shorter set is that of a 32-bit program.
+    const isNative = got === 0 && this.#iov.u64(Iovec.at.length) > STACK_POINTER_AT[ARCH];
+    return isNative ? this.#registers.u64(STACK_POINTER_AT[ARCH]) : null;
   }
 
   /** The next report of any child or tracee, without waiting: `none` yet, or no `children`. */

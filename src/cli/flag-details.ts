@@ -43,6 +43,10 @@ export const COMMAND_DETAILS: Readonly<Record<CommandName, string>> = {
     "and reports every mistake at once with its place and a hint. PATH is short for --policy " +
     "PATH; without either, the embedded default policy is checked. Exits with 0 if the policy " +
     "can be used, with 1 if not.",
+  doctor:
+    "Tries what `run` needs from the kernel (a seccomp listener, ptrace, Landlock and its rights) " +
+    "and says what each missing part costs. Exits with 0 if the default policy can be enforced " +
+    "here, with 1 if not.",
   help: "Explains a command or a topic on standard output.",
 };
 
@@ -51,5 +55,6 @@ export const EXAMPLES: Readonly<Record<CommandName | "front", readonly string[]>
   front: ["faraday run -- sh -c 'ls; su -c id'"],
   run: ["faraday run --audit verdicts.jsonl -- sh -c 'ls; su -c id'"],
   check: ["faraday check --json builtin:default"],
+  doctor: ["faraday doctor --json"],
   help: ["faraday help exit-codes"],
 };

@@ -134,6 +134,11 @@ const commands = {
     summary: "check a policy and its [[test]] examples; start nothing",
     flags: ["policy", "json", "color", "help", "version"],
   },
+  doctor: {
+    usage: "faraday doctor [FLAGS]",
+    summary: "say what can be enforced on this machine, and what a gap costs",
+    flags: ["json", "color", "help", "version"],
+  },
   help: {
     usage: "faraday help [COMMAND | TOPIC]",
     summary: "explain a command or a topic",

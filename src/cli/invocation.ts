@@ -6,7 +6,12 @@ export type ColorChoice = "auto" | "always" | "never";
  * What the user asked for. Words that came from argv hold bytes losslessly (surrogateescape text,
  * see `policy/byte-text.ts`); nothing here may be trimmed, folded or re-encoded.
  */
-export type Invocation = RunInvocation | CheckInvocation | HelpInvocation | VersionInvocation;
+export type Invocation =
+  | RunInvocation
+  | CheckInvocation
+  | DoctorInvocation
+  | HelpInvocation
+  | VersionInvocation;
 
 export interface RunInvocation {
   readonly command: "run";
@@ -27,6 +32,12 @@ export interface RunInvocation {
 export interface CheckInvocation {
   readonly command: "check";
   readonly policy: string | null;
+  readonly json: boolean;
+  readonly color: ColorChoice;
+}
+
+export interface DoctorInvocation {
+  readonly command: "doctor";
   readonly json: boolean;
   readonly color: ColorChoice;
 }

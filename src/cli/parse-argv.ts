@@ -4,6 +4,7 @@ import { COMMANDS, FLAGS, isCommand, isTopic, TOPICS } from "./flags.ts";
 import type {
   CheckInvocation,
   ColorChoice,
+  DoctorInvocation,
   HelpInvocation,
   Invocation,
   RunInvocation,
@@ -40,6 +41,8 @@ export function parseArgv(words: readonly string[]): Result<Invocation, UsageErr
       return parseRun(words, scanned.value);
     case "check":
       return parseCheck(scanned.value);
+    case "doctor":
+      return parseDoctor(words, scanned.value);
     case "help":
       return parseHelp(words, scanned.value);
     default:
@@ -101,6 +104,23 @@ function parseCheck(scanned: ScannedWords): Result<CheckInvocation, UsageError> 
     json: values.has("json"),
     color: colorChoice(scanned),
   });
+}
+
+function parseDoctor(
+  line: readonly string[],
+  scanned: ScannedWords,
+): Result<DoctorInvocation, UsageError> {
+  const [extra] = scanned.operands;
+  if (extra !== undefined) {
+    return err({
+      message: "`faraday doctor` takes no argument",
+      hint: null,
+      correction: correctedLine(line, line.indexOf(extra), 1, []),
+      command: "doctor",
+    });
+  }
+  const json = scanned.values.has("json");
+  return ok({ command: "doctor", json, color: colorChoice(scanned) });
 }
 
 function parseHelp(
@@ -189,7 +209,7 @@ function flagBeforeCommand(line: readonly string[], word: string): UsageError {
   if (!own) {
     return {
       message: `there is no flag \`${word}\` before a command`,
-      hint: "begin with a command: run, check or help",
+      hint: `begin with a command: ${Object.keys(COMMANDS).join(", ")}`,
       correction: null,
       command: null,
     };

@@ -54,6 +54,7 @@ function frontHead(): string {
     "Usage:",
     "  faraday run [--policy PATH] -- COMMAND [ARGS...]",
     "  faraday check [PATH]",
+    "  faraday doctor",
     "  faraday help [COMMAND | TOPIC]",
     "",
   ].join("\n");

@@ -6,7 +6,8 @@ import { DEFAULT_POLICY } from "../launch/builtin-policies.ts";
 import { type LoadedPolicy, loadPolicy } from "../launch/load-policy.ts";
 import type { Diagnostic } from "../policy/diagnostic.ts";
 import { escapeControl } from "../policy/escape-control.ts";
-import type { Result } from "../policy/result.ts";
+import { checkFilesystem } from "../plan/check-filesystem.ts";
+import { err, ok, type Result } from "../policy/result.ts";
 
 /** Raised only when a field changes its meaning or goes away; new fields do not count. */
 const REPORT_VERSION = 1;
@@ -14,7 +15,7 @@ const REPORT_VERSION = 1;
 /** Loads a policy exactly as `run` would, and says what it found; returns the exit code. */
 export function runCheck(invocation: CheckInvocation, io: TerminalIo): number {
   const path = invocation.policy ?? DEFAULT_POLICY;
-  const loaded = loadPolicy(path, { env: io.env, home: io.env("HOME") });
+  const loaded = checkFiles(loadPolicy(path, { env: io.env, home: io.env("HOME") }));
   if (invocation.json) {
     io.stdout.write(`${JSON.stringify(report(path, loaded))}\n`);
     return loaded.ok ? 0 : 1;
@@ -29,7 +30,17 @@ export function runCheck(invocation: CheckInvocation, io: TerminalIo): number {
   return 0;
 }
 
-function report(path: string, loaded: Result<LoadedPolicy, readonly Diagnostic[]>): object {
+type Loading = Result<LoadedPolicy, readonly Diagnostic[]>;
+
+/** What `run` would say of the grants on any machine. */
+function checkFiles(loaded: Loading): Loading {
+  if (!loaded.ok || loaded.value.policy.filesystem === null) return loaded;
+  const found = checkFilesystem(loaded.value.policy.filesystem, process.cwd());
+  if (found.some(({ severity }) => severity === "error")) return err(found);
+  return ok({ ...loaded.value, warnings: [...loaded.value.warnings, ...found] });
+}
+
+function report(path: string, loaded: Loading): object {
   return {
     v: REPORT_VERSION,
     ok: loaded.ok,
@@ -50,6 +61,6 @@ function report(path: string, loaded: Result<LoadedPolicy, readonly Diagnostic[]
   };
 }
 
-function diagnosticsOf(loaded: Result<LoadedPolicy, readonly Diagnostic[]>): readonly Diagnostic[] {
+function diagnosticsOf(loaded: Loading): readonly Diagnostic[] {
   return loaded.ok ? loaded.value.warnings : loaded.error;
 }

@@ -1,5 +1,6 @@
 import defaultPolicy from "../../policies/default.toml" with { type: "text" };
 import observe from "../../policies/observe.toml" with { type: "text" };
+import sealed from "../../policies/sealed.toml" with { type: "text" };
 import strict from "../../policies/strict.toml" with { type: "text" };
 
 /** What sets a policy inside faraday apart from a path. */
@@ -11,5 +12,6 @@ export const DEFAULT_POLICY = "builtin:default";
 export const BUILTIN_POLICIES: Readonly<Record<string, string>> = {
   default: defaultPolicy,
   observe,
+  sealed,
   strict,
 };

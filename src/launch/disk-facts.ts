@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { Errno } from "../../ffi/abi/errno.ts";
 import {
   AT_EMPTY_PATH,
@@ -9,6 +9,7 @@ import {
   S_IFMT,
   S_IFREG,
 } from "../../ffi/abi/file.ts";
+import { listDirectory } from "../../ffi/calls/directory.ts";
 import { FileCalls } from "../../ffi/calls/file.ts";
 import {
   absolutePath,
@@ -72,17 +73,9 @@ export class DiskFacts implements PathFacts {
   }
 
   readonly list = (directory: string): readonly DirectoryEntry[] | null => {
-    try {
-      const path = Buffer.from(textToBytes(directory));
-      const entries = readdirSync(path, { withFileTypes: true, encoding: "buffer" });
-      return entries.map((entry) => {
-        const name = bytesToText(entry.name);
-        if (entry.isSymbolicLink()) return { name, kind: "link" };
-        return { name, kind: entry.isDirectory() ? "directory" : "file" };
-      });
-    } catch {
-      return null;
-    }
+    const entries = listDirectory(this.#files, toBytes(directory));
+    if (typeof entries === "number") return null;
+    return entries.map(({ name, kind }) => ({ name: toText(name), kind }));
   };
 
   readonly otherPlaces = (path: string): readonly string[] => {

@@ -1,6 +1,12 @@
 import type { Fd } from "../../ffi/abi/brand.ts";
 import { Errno, errnoName } from "../../ffi/abi/errno.ts";
-import { F_SETFD, FD_CLOEXEC, O_PATH } from "../../ffi/abi/file.ts";
+import {
+  AT_FDCWD,
+  F_SETFD,
+  FD_CLOEXEC,
+  O_PATH,
+  RESOLVE_NO_SYMLINKS,
+} from "../../ffi/abi/file.ts";
 import {
   PR_SET_NO_NEW_PRIVS,
   PR_SET_PDEATHSIG,
@@ -105,7 +111,11 @@ function enterDomain(landlock: LandlockPlan): void {
   const ruleset = must(createRuleset(landlock), "create a Landlock ruleset") as Fd;
   const files = new FileCalls();
   for (const grant of landlock.grants) {
-    const parent = must(files.open(grant.path, O_PATH), `open ${grant.path}`) as Fd;
+    // The plan has real paths. A link there now was put there since, and must not be followed.
+    const opened = files.openResolving(grant.path, O_PATH, RESOLVE_NO_SYMLINKS, AT_FDCWD);
+    // What is gone since the plan was made needs no grant.
+    if (opened === -Errno.ENOENT) continue;
+    const parent = must(opened, `open ${grant.path}`) as Fd;
     must(allowBeneath(ruleset, parent, grant.access), `grant ${grant.path}`);
     files.close(parent);
   }

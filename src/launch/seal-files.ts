@@ -6,7 +6,7 @@ import { absolutePath, isBeneath, joinPath } from "../plan/path-facts.ts";
 import { bytesToText, textToBytes } from "../policy/byte-text.ts";
 import type { FilesystemPolicy } from "../policy/model.ts";
 import { type CliGrants, readCliGrants } from "../policy/read-cli-grants.ts";
-import { err, ok, type Result } from "../policy/result.ts";
+import { err, type Result } from "../policy/result.ts";
 import { BUILTIN_PREFIX } from "./builtin-policies.ts";
 import { DiskFacts } from "./disk-facts.ts";
 import type { LoadedPolicy, PolicyContext } from "./load-policy.ts";

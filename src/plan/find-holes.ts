@@ -97,7 +97,10 @@ class Search implements HoleSearch {
     // With `**` a match counts if it is there at the start; the agent cannot add any.
     const isDeep = [...reached].some((at) => rest[at]?.kind === "any-depth");
     if (!isDeep) this.closed.set(directory, grant.glob);
-    for (const { name, kind } of this.#context.facts.list(directory) ?? []) {
+    const entries = this.#context.facts.list(directory);
+    // What cannot be searched for matches is kept closed as a whole.
+    if (entries === null) this.#add(directory, grant);
+    for (const { name, kind } of entries ?? []) {
       if (++this.#visited > ENTRIES_MAX) return;
       const path = joinPath(directory, name);
       const next = advance(rest, reached, name);

@@ -1,7 +1,6 @@
 import { Errno } from "../../ffi/abi/errno.ts";
-import { O_RDONLY } from "../../ffi/abi/file.ts";
-import type { FileCalls } from "../../ffi/calls/file.ts";
 import { KernelBuffer } from "../../ffi/calls/libc.ts";
+import { RemoteMemory } from "../../ffi/calls/remote-memory.ts";
 
 /** The kernel's own limits: PATH_MAX, MAX_ARG_STRLEN, and 3/4 of an 8 MiB stack for all of argv. */
 const PATH_BYTES_MAX = 4096;
@@ -20,32 +19,22 @@ export interface RawArgv {
 }
 
 /**
- * Strings in the memory of a caller. It is read through /proc/pid/mem, which sees what the kernel
- * will see. Nothing that is read here is believed in the end: the exec is verified when it is done.
+ * Strings in the memory of a caller. Nothing that is read here is believed in the end: the caller
+ * may change it at any time, so the exec is verified when it is done.
  */
 export class CallerMemory {
-  readonly #files: FileCalls;
+  readonly #memory = new RemoteMemory();
   readonly #pointers = new KernelBuffer(POINTERS_PER_READ * 8);
   readonly #window = new KernelBuffer(WINDOW_BYTES);
   #windowStart = 0;
   #windowLength = 0;
   #out = Buffer.allocUnsafeSlow(64 * 1024);
-  #fd = -1;
+  #tid = 0;
 
-  constructor(files: FileCalls) {
-    this.#files = files;
-  }
-
-  /** Opens the memory of a thread; false if it is gone or may not be read. */
-  open(tid: number): boolean {
+  /** The thread whose memory is read from here on. */
+  turnTo(tid: number): void {
     this.#windowLength = 0;
-    this.#fd = this.#files.open(`/proc/${tid}/mem`, O_RDONLY);
-    return this.#fd >= 0;
-  }
-
-  close(): void {
-    if (this.#fd >= 0) this.#files.close(this.#fd);
-    this.#fd = -1;
+    this.#tid = tid;
   }
 
   /** A path, one character a byte; or a negated errno, as the kernel would answer the caller. */
@@ -63,7 +52,7 @@ export class CallerMemory {
     for (let at = address; used + count * 8 < ARGV_BYTES_MAX; at += POINTERS_PER_READ * 8) {
       const got = this.#read(this.#pointers, POINTERS_PER_READ * 8, at);
       const pointers = Math.floor(got / 8);
-      if (pointers <= 0) return -Errno.EFAULT;
+      if (pointers <= 0) return unreadable(got);
       for (let index = 0; index < pointers; index++) {
         const pointer = this.#pointers.u64(index * 8);
         if (pointer === 0) return this.#finish(used, count);
@@ -114,7 +103,7 @@ export class CallerMemory {
       const room = Math.min(ask, WINDOW_BYTES - this.#windowLength);
       const at = this.#windowLength;
       const got = this.#read(this.#window, room, address + at, at);
-      if (got <= 0) return -Errno.EFAULT;
+      if (got <= 0) return unreadable(got);
       this.#windowLength += got;
       const end = this.#window.bytes.indexOf(0, at);
       if (end >= 0 && end < this.#windowLength) {
@@ -126,8 +115,13 @@ export class CallerMemory {
   }
 
   #read(into: KernelBuffer, length: number, address: number, at = 0): number {
-    return this.#files.pread(this.#fd, into, length, address, at);
+    return this.#memory.read(this.#tid, address, into, length, at);
   }
+}
+
+/** EPERM: the caller made itself unreadable to us. To deny is all that is left. */
+function unreadable(result: number): number {
+  return result === -Errno.EPERM ? -Errno.EACCES : -Errno.EFAULT;
 }
 
 /** Splits the kernel's layout into arguments, one character a byte. */

@@ -1,19 +1,16 @@
 import type { FileCalls } from "../../ffi/calls/file.ts";
 import { KernelBuffer } from "../../ffi/calls/libc.ts";
+import { type ProcessInfo, ProcessInfoCalls } from "../../ffi/calls/process-info.ts";
 
-export interface CallerStatus {
-  /** The process that the thread belongs to. */
-  readonly tgid: number;
-  readonly ppid: number;
-  readonly uid: number;
-}
+export type CallerStatus = ProcessInfo;
 
 const STATUS_BYTES_MAX = 4096;
 const TAB = 0x09;
 
-/** What /proc says of the process that made a call. */
+/** What the kernel says of the process that made a call. */
 export class CallerReader {
   readonly #files: FileCalls;
+  readonly #info = new ProcessInfoCalls();
   readonly #buffer = new KernelBuffer(STATUS_BYTES_MAX);
 
   constructor(files: FileCalls) {
@@ -21,6 +18,10 @@ export class CallerReader {
   }
 
   status(tid: number): CallerStatus | null {
+    return this.#info.of(tid) ?? this.#statusFile(tid);
+  }
+
+  #statusFile(tid: number): CallerStatus | null {
     const length = this.#files.slurp(`/proc/${tid}/status`, this.#buffer);
     if (length <= 0) return null;
     const tgid = this.#number("\nTgid:", length);

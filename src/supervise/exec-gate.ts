@@ -69,10 +69,9 @@ export class ExecGate {
   #read(tid: number, isExecveat: boolean): ExecCall | number {
     const { listener, memory, callers } = this.#parts;
     const first = isExecveat ? 1 : 0;
-    if (!memory.open(tid)) return -Errno.EACCES;
+    memory.turnTo(tid);
     const path = memory.path(listener.argument(first));
     const raw = typeof path === "number" ? path : memory.argv(listener.argument(first + 1));
-    memory.close();
     if (typeof path === "number") return path;
     if (typeof raw === "number") return raw;
     const status = callers.status(tid);

@@ -32,6 +32,8 @@ export interface Judgement {
   readonly verdict: Verdict;
   readonly expectedFileId: string;
   readonly expectedCmdline: Buffer;
+  /** Its number of arguments. */
+  readonly expectedCount: number;
 }
 
 /** What the supervisor knows of the agent's powers; sealing files makes names trustworthy. */
@@ -90,7 +92,12 @@ export class ExecJudge {
     }
     const expectedFileId = file.stat.id;
     if (file !== facts.file) this.#finder.release(file);
-    return { verdict, expectedFileId, expectedCmdline: cmdline };
+    return {
+      verdict,
+      expectedFileId,
+      expectedCmdline: cmdline,
+      expectedCount: argv.length,
+    };
   }
 
   #decide(

@@ -8,18 +8,23 @@ import { kill } from "../../ffi/calls/process.ts";
 import type { Tracer, WaitReport } from "../../ffi/calls/tracer.ts";
 import { splitCmdline } from "./caller-memory.ts";
 import type { CallerReader } from "./caller.ts";
-import { isSystemLoader } from "./dynamic-loader.ts";
+import type { ElfInterpreters } from "./elf-interpreters.ts";
 import type { ExecFacts, Judgement } from "./exec-judge.ts";
 import type { ProgramFile, ProgramFinder } from "./program-file.ts";
+import { StartedArgv } from "./started-argv.ts";
 
 const SIGTRAP = 5;
 const CMDLINE_BYTES = 64 * 1024;
-const MAPS_BYTES = 16 * 1024;
 
 /** An exec that was allowed and has not been seen to happen yet. */
 export interface PendingExec {
   readonly facts: ExecFacts;
   readonly judgement: Judgement;
+}
+
+interface FollowedExec extends PendingExec {
+  readonly sinceMs: number;
+  isAsked?: boolean;
 }
 
 /** What was found running after an exec. */
@@ -51,8 +56,10 @@ export class ExecVerifier {
   readonly #finder: ProgramFinder;
   readonly #events: VerifierEvents;
   readonly #checkCwd: boolean;
-  readonly #pending = new Map<number, PendingExec>();
-  readonly #maps = new KernelBuffer(MAPS_BYTES);
+  readonly #nowMs: () => number;
+  readonly #pending = new Map<number, FollowedExec>();
+  readonly #argv: StartedArgv;
+  readonly #interpreters: ElfInterpreters;
   #cmdline = new KernelBuffer(CMDLINE_BYTES);
 
   constructor(options: {
@@ -62,6 +69,8 @@ export class ExecVerifier {
     readonly finder: ProgramFinder;
     readonly events: VerifierEvents;
     readonly checkCwd: boolean;
+    readonly nowMs: () => number;
+    readonly interpreters: ElfInterpreters;
   }) {
     this.#tracer = options.tracer;
     this.#files = options.files;
@@ -69,19 +78,41 @@ export class ExecVerifier {
     this.#finder = options.finder;
     this.#events = options.events;
     this.#checkCwd = options.checkCwd;
+    this.#nowMs = options.nowMs;
+    this.#argv = new StartedArgv(options.tracer);
+    this.#interpreters = options.interpreters;
+  }
+
+  get isWaiting(): boolean {
+    return this.#pending.size > 0;
   }
 
   /** Attaches to a caller that is parked in its exec. */
   attach(tid: number): number {
+    // Still attached: its last exec failed, and this is the next one.
+    if (this.#pending.has(tid)) {
+      this.#forget(tid);
+      return 0;
+    }
     return this.#tracer.seize(tid);
   }
 
   /** To be called when the exec was let go: from here on its outcome is awaited. */
   follow(tid: number, pending: PendingExec): void {
-    this.#pending.set(tid, pending);
-    // Interrupting before the answer would restart the call over and over. A caller that died in
-    // the meantime is reported by wait.
-    this.#tracer.interrupt(tid);
+    this.#pending.set(tid, { ...pending, sinceMs: this.#nowMs() });
+  }
+
+  /**
+   * An exec that succeeds is reported at once. One that fails is not: its caller runs on, attached.
+   * It is made to stop, so that it can be let go. (To do that for every exec would cost a third of
+   * the whole; to do it before the answer would restart the call over and over.)
+   */
+  askAfter(beforeMs: number): void {
+    for (const [tid, pending] of this.#pending) {
+      if (pending.sinceMs > beforeMs) return;
+      if (!pending.isAsked) this.#tracer.interrupt(tid);
+      pending.isAsked = true;
+    }
   }
 
   /** Attached, but the exec will not go on after all. */
@@ -131,27 +162,31 @@ export class ExecVerifier {
   }
 
   #isAsJudged(pid: number, { facts, judgement }: PendingExec): boolean {
-    const stat = this.#files.stat(AT_FDCWD, `/proc/${pid}/exe`, 0);
-    if (stat === null || stat.id !== judgement.expectedFileId) return false;
-    const length = this.#readCmdline(pid, judgement.expectedCmdline.length);
-    if (length !== judgement.expectedCmdline.length) return false;
-    const expected = judgement.expectedCmdline;
-    if (expected.compare(this.#cmdline.bytes, 0, length) !== 0) return false;
+    const exe = this.#files.stat(AT_FDCWD, `/proc/${pid}/exe`, 0);
+    if (exe === null || exe.id !== judgement.expectedFileId) return false;
+    const { expectedCmdline, expectedCount } = judgement;
+    const isSameArgv =
+      this.#argv.equals(pid, expectedCmdline, expectedCount) ||
+      this.#cmdlineEquals(pid, expectedCmdline);
+    if (!isSameArgv) return false;
     if (this.#checkCwd && this.#callers.cwd(pid) !== facts.cwd) return false;
-    const exe = this.#files.readlink(`/proc/${pid}/exe`);
-    const interpreters = exe === null ? null : this.#interpreters(pid, exe);
-    return interpreters !== null && interpreters.length === 0;
+    return this.#interpreters.isHarmless(exe) || this.#interpreters.of(pid, exe)?.length === 0;
+  }
+
+  /** The slow way, for what has a stack of another shape: 32-bit programs. */
+  #cmdlineEquals(pid: number, expected: Buffer): boolean {
+    const length = this.#readCmdline(pid, expected.length);
+    return length === expected.length && expected.compare(this.#cmdline.bytes, 0, length) === 0;
   }
 
   #look(pid: number, { facts }: PendingExec): StartedProgram | null {
-    const exe = this.#files.readlink(`/proc/${pid}/exe`);
     const fd = this.#files.open(`/proc/${pid}/exe`, O_PATH);
-    if (fd < 0 || exe === null) return null;
+    if (fd < 0) return null;
     const file = this.#finder.hold(fd);
     if (typeof file === "number") return null;
     const length = this.#readCmdline(pid, facts.cmdline.length);
     const cwd = this.#callers.cwd(pid);
-    const interpreters = this.#interpreters(pid, exe);
+    const interpreters = this.#interpreters.of(pid, file.stat);
     if (length < 0 || cwd === null || interpreters === null) {
       this.#finder.release(file);
       return null;
@@ -171,26 +206,6 @@ export class ExecVerifier {
       if (length > 8 * 1024 * 1024) return -Errno.E2BIG;
       this.#cmdline = new KernelBuffer(length * 2);
     }
-  }
-
-  /**
-   * Files that are mapped besides the program: just after an exec that is its ELF interpreter. A
-   * PT_INTERP may name any program, and exe does not show it.
-   */
-  #interpreters(pid: number, exe: string): string[] | null {
-    const length = this.#files.slurp(`/proc/${pid}/maps`, this.#maps);
-    if (length <= 0 || length >= MAPS_BYTES) return null;
-    const found: string[] = [];
-    let last = exe;
-    for (const line of this.#maps.bytes.toString("latin1", 0, length).split("\n")) {
-      const slash = line.indexOf("/");
-      if (slash < 0) continue;
-      const path = line.slice(slash);
-      if (path === last || path === exe) continue;
-      last = path;
-      if (!isSystemLoader(path) && !found.includes(path)) found.push(path);
-    }
-    return found;
   }
 
   #take(tid: number): PendingExec | null {

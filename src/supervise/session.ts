@@ -8,6 +8,7 @@ import type { Policy } from "../policy/model.ts";
 import { CallerReader } from "./caller.ts";
 import { CallerMemory } from "./caller-memory.ts";
 import { type CallNumbers, callNumbers } from "./call-numbers.ts";
+import { ElfInterpreters } from "./elf-interpreters.ts";
 import { ExecGate } from "./exec-gate.ts";
 import { ExecJudge } from "./exec-judge.ts";
 import { type Denial, ExecLog } from "./exec-log.ts";
@@ -106,11 +107,13 @@ export class Session {
       finder: this.#finder,
       events: mismatch,
       checkCwd: compiled.usesCwd,
+      nowMs: this.#effects.nowMs,
+      interpreters: new ElfInterpreters(this.#files, () => Date.now() / 1000),
     });
     const gate = new ExecGate({
       listener,
       files: this.#files,
-      memory: new CallerMemory(this.#files),
+      memory: new CallerMemory(),
       callers: this.#callers,
       finder: this.#finder,
       judge,
@@ -136,6 +139,8 @@ export class Session {
         this.#answer(listener, gate);
         busy.end();
       },
+      isVerifying: () => verifier.isWaiting,
+      askAfterExecs: (beforeMs) => verifier.askAfter(beforeMs),
       handleTracee: (report) => verifier.handle(report),
       nowMs: this.#effects.nowMs,
       announce: (leftovers) => this.#effects.say(leftoversLine(leftovers, waitAll)),

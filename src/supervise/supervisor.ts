@@ -28,6 +28,9 @@ export interface SupervisorOptions {
   readonly waitAll: boolean;
   /** Answers the notification that the listener holds. */
   readonly answer: () => void;
+  readonly isVerifying: () => boolean;
+  /** Asks after execs that were let go before `beforeMs` and have not been heard of. */
+  readonly askAfterExecs: (beforeMs: number) => void;
   /** Takes a wait report of a tracee; false if it is not one. */
   readonly handleTracee: (report: WaitReport) => boolean;
   readonly nowMs: () => number;
@@ -42,6 +45,8 @@ const CHILD_EVENTS = 0;
 const LISTENER = 1;
 /** A stop that outlives this was not for our whole process group: then we stop as well. */
 const STOP_SETTLES_MS = 20;
+/** Execs take a fraction of this, unless they failed. */
+const EXEC_PATIENCE_MS = 10;
 const GRACE_MS = 2000;
 const KILL_ROUND_MS = 10;
 const KILL_ROUNDS_MAX = 1000;
@@ -82,18 +87,22 @@ export class Supervisor {
   }
 
   #runningTimeoutMs(): number {
+    if (this.#options.isVerifying()) return EXEC_PATIENCE_MS;
     return this.#stoppedAtMs === null ? -1 : STOP_SETTLES_MS;
   }
 
   /** Waits for something to do, at most so long, and does it. */
   #turn(timeoutMs: number): void {
-    if (this.#poll.wait(timeoutMs) > 0) {
-      if (this.#poll.events(CHILD_EVENTS) !== 0) {
-        // Emptied before the look, so that an event during it makes for another look.
-        this.#files.read(this.#options.childEventsFd, this.#eventCount);
-        this.#reap();
-      }
-      this.#serve();
+    const ready = this.#poll.wait(timeoutMs);
+    // Interrupted: that was the handler which makes the descriptor readable.
+    if (ready < 0 || this.#poll.events(CHILD_EVENTS) !== 0) {
+      // Emptied before the look, so that an event during it makes for another look.
+      this.#files.read(this.#options.childEventsFd, this.#eventCount);
+      this.#reap();
+    }
+    if (ready > 0) this.#serve();
+    if (ready === 0 && this.#options.isVerifying()) {
+      this.#options.askAfterExecs(this.#options.nowMs() - EXEC_PATIENCE_MS);
     }
     this.#followStop();
   }

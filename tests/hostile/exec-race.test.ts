@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { type FaradayOutcome, Workplace } from "../kernel/faraday-run.ts";
+import { allowBut, compile, compileMarker, exe, script } from "../kernel/test-programs.ts";
+import { EXEC_RACE_SOURCE } from "./exec-race-source.ts";
+
+const ROUNDS = 1500;
+
+const place = new Workplace();
+const marker = place.at("marker");
+const programs = { race: "", allowed: "", denied: "" };
+const policy = (): string =>
+  allowBut(
+    exe(place.at("good/tool-denied"), place.at("bad/tool"), place.at("interpreter-denied")),
+    `exe_basename = "tool"\nargv_regex = "forbidden"`,
+  );
+
+beforeAll(async () => {
+  for (const folder of ["good", "bad"]) mkdirSync(place.at(folder));
+  programs.race = await compile(place, "race", EXEC_RACE_SOURCE, ["-pthread"]);
+  programs.allowed = await compile(place, "good/tool", "int main(void) { return 0; }");
+  programs.denied = await compileMarker(place, "good/tool-denied", marker);
+  copyFileSync(programs.denied, place.at("bad/tool"));
+  copyFileSync(programs.denied, place.at("interpreter-denied"));
+  script(place, "script-allowed", "#!/bin/true\n");
+  script(place, "script-denied", `#!${place.at("interpreter-denied")}\n`);
+});
+
+afterAll(() => place[Symbol.dispose]());
+
+async function race(mode: string, ...words: readonly string[]): Promise<FaradayOutcome> {
+  rmSync(marker, { force: true });
+  const command = [programs.race, mode, String(ROUNDS), ...words];
+  const raced = await place.faraday(command, { policy: policy() });
+  expect(raced.exit).toBe(0);
+  return raced;
+}
+
+function expectRacedInVain(raced: FaradayOutcome): void {
+  const end = raced.records.at(-1);
+  expect(end?.event).toBe("end");
+  expect(existsSync(marker)).toBe(false);
+  // The race was real: some callers got another program past the first verdict.
+  expect(end?.counts?.mismatch).toBeGreaterThan(0);
+  const mismatches = raced.records.filter(({ event }) => event === "exec-mismatch");
+  expect(mismatches.filter(({ action }) => action === "deny").length).toBeGreaterThan(0);
+}
+
+describe("a denied program never runs, however often it is swapped in after the verdict", () => {
+  const good = (): string => place.at("good/tool");
+  const bad = (): string => place.at("bad/tool");
+
+  test("without Faraday the swapped program runs", async () => {
+    rmSync(marker, { force: true });
+    const raced = await place.bare([programs.race, "path", "200", good(), bad()]);
+    expect(raced.exit).toBe(0);
+    expect(existsSync(marker)).toBe(true);
+  });
+
+  test("path rewritten in memory that another process shares", async () => {
+    expectRacedInVain(await race("path", good(), bad()));
+  });
+
+  test("argv rewritten in shared memory", async () => {
+    const raced = await race("argv", "permitted", "forbidden", good());
+    const end = raced.records.at(-1);
+    expect(end?.counts?.mismatch).toBeGreaterThan(0);
+    const started = raced.records.filter(({ event }) => event === "exec-mismatch");
+    // Whatever started with the forbidden word was recorded as denied, and so was killed.
+    for (const { argv, action } of started) {
+      expect(action).toBe(argv?.includes("forbidden") ? "deny" : "allow");
+    }
+    expect(started.some(({ action }) => action === "deny")).toBe(true);
+  });
+
+  test("symbolic link replaced", async () => {
+    expectRacedInVain(await race("symlink", good(), bad(), place.at("link")));
+  });
+
+  test("two files exchanged by renameat2", async () => {
+    copyFileSync(good(), place.at("exchanged"));
+    const raced = await race("exchange", place.at("exchanged"), place.at("good/tool-denied"));
+    expectRacedInVain(raced);
+  });
+
+  test("working directory changed by another thread", async () => {
+    expectRacedInVain(await race("cwd", place.at("good"), place.at("bad"), "./tool"));
+  });
+
+  test("descriptor replaced by another thread, execveat with an empty path", async () => {
+    expectRacedInVain(await race("fd", good(), bad()));
+  });
+
+  test("descriptor replaced by another thread, /proc/self/fd", async () => {
+    expectRacedInVain(await race("procfd", good(), bad()));
+  });
+
+  test("script whose interpreter is denied swapped in", async () => {
+    expectRacedInVain(await race("path", place.at("script-allowed"), place.at("script-denied")));
+  });
+
+  test("interpreter of a script replaced through a link", async () => {
+    const link = place.at("interpreter-link");
+    script(place, "linked-script", `#!${link}\n`);
+    const words = ["/bin/true", place.at("interpreter-denied"), link, place.at("linked-script")];
+    expectRacedInVain(await race("symlink", ...words));
+  });
+});

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, existsSync, linkSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { Workplace } from "./faraday-run.ts";
+import { allowBut, compile, compileMarker, denyBut, exe, LOADER } from "./test-programs.ts";
+
+const place = new Workplace();
+const marker = place.at("marker");
+const denied = place.at("denied");
+const policy = allowBut(exe(denied));
+
+/** Leaves the marker without a C library, which could not start as another program's interpreter. */
+const FREESTANDING = `
+#include <sys/syscall.h>
+static long call(long number, long a, long b, long c, long d) {
+#ifdef __x86_64__
+  register long r10 __asm__("r10") = d;
+  __asm__ volatile("syscall" : "+a"(number) : "D"(a), "S"(b), "d"(c), "r"(r10)
+                   : "rcx", "r11", "memory");
+  return number;
+#else
+  register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b,
+                x2 __asm__("x2") = c, x3 __asm__("x3") = d;
+  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+  return x0;
+#endif
+}
+void _start(void) {
+  call(SYS_openat, -100, (long)"@MARKER@", 0101, 0644);
+  call(SYS_exit_group, 0, 0, 0, 0);
+}`;
+
+beforeAll(async () => {
+  await compile(place, "allowed", `#include <stdio.h>\nint main(void) { puts("allowed ran"); }`);
+  await compileMarker(place, "denied", marker);
+  symlinkSync("denied", place.at("denied-link"));
+  linkSync(denied, place.at("denied-hard"));
+  symlinkSync(LOADER, place.at("loader-link"));
+});
+afterAll(() => place[Symbol.dispose]());
+
+describe("a loader started by hand is judged as the program that it loads", () => {
+  test.each([
+    [LOADER, "@"],
+    [LOADER, "--library-path", "/lib", "@"],
+    [LOADER, "--argv0", "other", "@"],
+    [LOADER, "--inhibit-cache", "--inhibit-rpath", "x", "--glibc-hwcaps-mask", "y", "@"],
+    [LOADER, "--preload", "", "@"],
+    ["./loader-link", "@"],
+    [`/proc/self/root${LOADER}`, "@"],
+  ])("%s %s %s %s", async (...words) => {
+    const starting = (name: string): string[] =>
+      words.map((word) => (word === "@" ? `./${name}` : word));
+    expect((await place.bare(starting("denied"))).stdout).toStartWith("denied ran");
+    rmSync(marker);
+    for (const name of ["denied", "denied-link", "denied-hard"]) {
+      const bad = await place.faraday(starting(name), { policy });
+      expect([name, bad.exit, bad.stdout]).toEqual([name, 126, ""]);
+    }
+    expect(existsSync(marker)).toBe(false);
+    const good = await place.faraday(starting("allowed"), { policy });
+    expect([good.exit, good.stdout]).toEqual([0, "allowed ran\n"]);
+  });
+
+  test("a hard link of the loader is the loader", async () => {
+    const link = place.at("loader-hard");
+    try {
+      linkSync(realpathSync(LOADER), link);
+    } catch {
+      // Another file system, or a kernel that protects hard links: there is nothing to try.
+      return;
+    }
+    expect((await place.faraday([link, "./denied"], { policy })).exit).toBe(126);
+    expect((await place.faraday([link, "./allowed"], { policy })).exit).toBe(0);
+  });
+
+  test("a name without a slash, which the loader would search for, is denied", async () => {
+    for (const words of [["--library-path", ".", "denied"], ["allowed", "--library-path", "."]]) {
+      expect((await place.faraday([LOADER, ...words], { policy })).exit).toBe(126);
+    }
+  });
+
+  test("options that start nothing are the loader's own", async () => {
+    const bare = await place.bare([LOADER, "--version"]);
+    const kept = await place.faraday([LOADER, "--version"], { policy });
+    expect([kept.exit, kept.stdout]).toEqual([bare.exit, bare.stdout]);
+  });
+
+  test("under default deny the loader lends no program its permission", async () => {
+    const rule = exe(LOADER, realpathSync(LOADER), place.at("allowed"));
+    const rules = denyBut(rule);
+    expect((await place.faraday([LOADER, "./allowed"], { policy: rules })).exit).toBe(0);
+    expect((await place.faraday([LOADER, "./denied-hard"], { policy: rules })).exit).toBe(126);
+    expect(existsSync(marker)).toBe(false);
+  });
+});
+
+describe("the ELF interpreter of a program must be allowed", () => {
+  const build = (name: string, interpreter: string): Promise<string> =>
+    compile(place, name, "int main(void) { return 0; }", [`-Wl,--dynamic-linker=${interpreter}`]);
+
+  test("a denied program named as PT_INTERP does not run", async () => {
+    const evil = await compile(
+      place,
+      "static-denied",
+      FREESTANDING.replace("@MARKER@", marker),
+      ["-nostdlib", "-static-pie", "-fno-stack-protector"],
+    );
+    const program = await build("through-interpreter", evil);
+    await place.bare([program]);
+    expect(existsSync(marker)).toBe(true);
+    rmSync(marker);
+    const bad = await place.faraday([program], { policy: allowBut(exe(evil)) });
+    expect(bad.exit).not.toBe(0);
+    expect(existsSync(marker)).toBe(false);
+    expect(bad.records).toContainEqual(
+      expect.objectContaining({ event: "exec-mismatch", action: "deny", rule_id: "r1" }),
+    );
+    await place.faraday([program], { policy: allowBut(exe("/nothing")) });
+    expect(existsSync(marker)).toBe(true);
+    rmSync(marker);
+  });
+
+  test("a loader of the user's own is an ordinary program", async () => {
+    copyFileSync(realpathSync(LOADER), place.at("own-loader"));
+    const program = await build("with-own-loader", place.at("own-loader"));
+    expect((await place.faraday([program], { policy })).exit).toBe(0);
+    const rules = allowBut(exe(place.at("own-loader")));
+    expect((await place.faraday([program], { policy: rules })).exit).not.toBe(0);
+  });
+});
