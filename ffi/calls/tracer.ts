@@ -7,7 +7,9 @@ import {
   PTRACE_INTERRUPT,
   PTRACE_O_EXITKILL,
   PTRACE_O_TRACEEXEC,
+  PTRACE_O_TRACESYSGOOD,
   PTRACE_SEIZE,
+  PTRACE_SYSCALL,
   REGISTERS_BYTES_MAX,
   STACK_POINTER_AT,
   WALL,
@@ -16,6 +18,8 @@ import {
 } from "../abi/ptrace.ts";
 import { Iovec } from "../abi/process.ts";
 import { ARCH, KernelBuffer, sys } from "./libc.ts";
+
+const OPTIONS = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD;
 
 /** What wait4 reported; `event` is a PTRACE_EVENT_* or 0. */
 export type WaitReport =
@@ -35,11 +39,16 @@ export class Tracer {
 
   /** Attaches without stopping; an exec will be reported, and our death kills the tracee. */
   seize(tid: number): number {
-    return sys("ptrace", PTRACE_SEIZE, tid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL);
+    return sys("ptrace", PTRACE_SEIZE, tid, 0, OPTIONS);
   }
 
   interrupt(tid: number): number {
     return sys("ptrace", PTRACE_INTERRUPT, tid, 0, 0);
+  }
+
+  /** Lets a stopped tracee run to its next system call, or to the end of the one it is in. */
+  runToCall(tid: number, signal = 0): number {
+    return sys("ptrace", PTRACE_SYSCALL, tid, 0, signal);
   }
 
   detach(tid: number, signal = 0): number {

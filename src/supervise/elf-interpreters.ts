@@ -30,18 +30,25 @@ export class ElfInterpreters {
 
   /** The paths of interpreters that are no loader; null if it cannot be told. */
   of(pid: number, exe: FileStat): string[] | null {
+    const found = this.mapped(pid)?.filter((path) => !isSystemLoader(path)) ?? null;
+    if (found?.length === 0) this.#remember(exe);
+    return found;
+  }
+
+  /** The files that a process has mapped besides its own program, in the order of addresses. */
+  mapped(pid: number): string[] | null {
     const exePath = this.#files.readlink(`/proc/${pid}/exe`);
     const length = this.#files.slurp(`/proc/${pid}/maps`, this.#maps);
     if (exePath === null || length <= 0 || length >= MAPS_BYTES) return null;
+    // The one character that maps cannot show as it is.
+    const shownPath = exePath.replaceAll("\n", "\\012");
     const found: string[] = [];
     for (const line of this.#maps.bytes.toString("latin1", 0, length).split("\n")) {
       const slash = line.indexOf("/");
       if (slash < 0) continue;
       const path = line.slice(slash);
-      if (path === exePath || isSystemLoader(path) || found.includes(path)) continue;
-      found.push(path);
+      if (path !== shownPath && !found.includes(path)) found.push(path);
     }
-    if (found.length === 0) this.#remember(exe);
     return found;
   }
 

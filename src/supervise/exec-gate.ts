@@ -3,7 +3,6 @@ import { AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, O_PATH } from "../../ffi/
 import type { FileCalls } from "../../ffi/calls/file.ts";
 import type { Listener } from "../../ffi/calls/notify.ts";
 import type { Verdict } from "../policy/request.ts";
-import { absolutePath } from "./absolute-path.ts";
 import type { CallerMemory } from "./caller-memory.ts";
 import { splitCmdline } from "./caller-memory.ts";
 import type { CallerReader, CallerStatus } from "./caller.ts";
@@ -92,14 +91,14 @@ export class ExecGate {
     const { listener, identities, usesParent } = this.#parts;
     const base = this.#base(call);
     const file = base === null ? -Errno.EBADF : this.#find(call, base);
-    const invoked = call.path === "" ? "" : absolutePath(call.path, base ?? call.cwd);
+    const invoked = this.#invokedName(call, base ?? call.cwd);
     if (typeof file === "number") {
-      this.#refuseLookup(id, call, invoked, file);
+      this.#refuseLookup(id, call, invoked ?? call.path, file);
       return;
     }
     const facts: ExecFacts = {
       view: { tid: call.tid, tgid: call.status.tgid },
-      invoked: invoked === "" ? file.realPath : invoked,
+      invoked: invoked ?? file.realPath,
       cwd: call.cwd,
       uid: call.status.uid,
       parent: usesParent ? identities.of(call.status.ppid) : null,
@@ -150,6 +149,13 @@ export class ExecGate {
     return this.#parts.files.readlink(`/proc/${call.tid}/fd/${call.dirFd}`);
   }
 
+  /** Null if the call names no path, or none that leads anywhere. */
+  #invokedName(call: ExecCall, base: string): string | null {
+    if (call.path === "") return null;
+    const view = { tid: call.tid, tgid: call.status.tgid };
+    return this.#parts.finder.nameOf(call.path, view, base);
+  }
+
   #find(call: ExecCall, base: string): ProgramFile | number {
     const { files, finder } = this.#parts;
     const view = { tid: call.tid, tgid: call.status.tgid };
@@ -168,7 +174,8 @@ export class ExecGate {
   }
 
   #unlessLink(call: ExecCall, base: string, found: ProgramFile | number): ProgramFile | number {
-    const link = this.#parts.files.readlink(absolutePath(call.path, base));
+    const path = call.path.startsWith("/") ? call.path : `${base}/${call.path}`;
+    const link = this.#parts.files.readlink(path);
     if (link === null || typeof found === "number") return found;
     this.#parts.finder.release(found);
     return -Errno.ELOOP;

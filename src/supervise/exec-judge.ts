@@ -1,10 +1,9 @@
 import { Errno } from "../../ffi/abi/errno.ts";
-import { O_RDONLY } from "../../ffi/abi/file.ts";
+import { O_NONBLOCK, O_RDONLY, S_IFMT, S_IFREG } from "../../ffi/abi/file.ts";
 import type { FileCalls } from "../../ffi/calls/file.ts";
 import { KernelBuffer } from "../../ffi/calls/libc.ts";
 import type { CompiledPolicy } from "../policy/compile-policy.ts";
 import type { ExecRequest, ParentIdentity, Verdict } from "../policy/request.ts";
-import { absolutePath } from "./absolute-path.ts";
 import { isDynamicLoader, loaderTarget } from "./dynamic-loader.ts";
 import { textOf } from "./latin1-text.ts";
 import type { PathView, ProgramFile, ProgramFinder } from "./program-file.ts";
@@ -34,6 +33,8 @@ export interface Judgement {
   readonly expectedCmdline: Buffer;
   /** Its number of arguments. */
   readonly expectedCount: number;
+  /** A dynamic loader that will open a program by itself: see `loader-watch.ts`. */
+  readonly isLoading: boolean;
 }
 
 /** What the supervisor knows of the agent's powers; sealing files makes names trustworthy. */
@@ -84,19 +85,22 @@ export class ExecJudge {
       argv = [line.interpreter, ...option, name, ...argv.slice(1)];
       cmdline = Buffer.from(`${argv.join("\0")}\0`, "latin1");
       name = line.interpreter;
-      const invoked = absolutePath(line.interpreter, facts.cwd);
+      const invoked =
+        this.#finder.nameOf(line.interpreter, facts.view, facts.cwd) ?? found.realPath;
       const next = this.#decide(facts, found, invoked, argv, expired);
       if (file !== facts.file) this.#finder.release(file);
       file = found;
       verdict = next.action === "deny" ? next : verdict;
     }
     const expectedFileId = file.stat.id;
+    const isLoading = this.#isLoader(file) && loaderTarget(argv).kind === "program";
     if (file !== facts.file) this.#finder.release(file);
     return {
       verdict,
       expectedFileId,
       expectedCmdline: cmdline,
       expectedCount: argv.length,
+      isLoading,
     };
   }
 
@@ -108,7 +112,7 @@ export class ExecJudge {
     expired: () => boolean,
   ): Verdict {
     const own = this.#policy.decide(this.#request(facts, file, invoked, argv), expired);
-    if (!isDynamicLoader(file.realPath) && !this.#trust.isLoader(file.stat.id)) return own;
+    if (!this.#isLoader(file)) return own;
     // The loader is a means: only a rule that names it counts, otherwise what it loads does.
     if (own.action === "deny" && own.ruleId !== "default") return own;
     const target = loaderTarget(argv);
@@ -120,10 +124,22 @@ export class ExecJudge {
     if (typeof program === "number") {
       return deny("builtin:loader", "a dynamic loader was given a program that cannot be opened");
     }
-    const path = absolutePath(target.path, facts.cwd);
+    const path = this.#finder.nameOf(target.path, facts.view, facts.cwd) ?? program.realPath;
     const loaded = this.#policy.decide(this.#request(facts, program, path, target.argv), expired);
     this.#finder.release(program);
     return loaded;
+  }
+
+  #isLoader(file: ProgramFile): boolean {
+    return isDynamicLoader(file.realPath) || this.#trust.isLoader(file.stat.id);
+  }
+
+  /** Judges a program that a loader was seen to have mapped. */
+  judgeLoaded(facts: ExecFacts, program: ProgramFile, expired: () => boolean): Verdict {
+    const target = loaderTarget(facts.argv);
+    const argv = target.kind === "program" ? target.argv : facts.argv;
+    const { realPath } = program;
+    return this.#policy.decide(this.#request(facts, program, realPath, argv), expired);
   }
 
   #request(
@@ -139,7 +155,7 @@ export class ExecJudge {
       realExe,
       realKind: file.kind,
       aliases: this.#trust.aliases(file.stat.id),
-      invokedIsPlantable: invoked !== file.realPath && this.#trust.isPlantable(invoked),
+      invokedIsPlantable: this.#trust.isPlantable(invoked),
       realIsPlantable: this.#trust.isPlantable(file.realPath),
       argv: argv.map(textOf),
       cwd: textOf(facts.cwd),
@@ -152,7 +168,9 @@ export class ExecJudge {
   #scriptLine(file: ProgramFile): ScriptLine | null {
     const remembered = this.#heads.get(file.stat.id);
     if (remembered !== undefined && remembered.changed === file.stat.changed) return remembered.line;
-    const fd = this.#files.open(`/proc/self/fd/${file.fd}`, O_RDONLY);
+    // A FIFO or a device must not be opened at all, and a lease must not hold us up.
+    if ((file.stat.mode & S_IFMT) !== S_IFREG) return null;
+    const fd = this.#files.open(`/proc/self/fd/${file.fd}`, O_RDONLY | O_NONBLOCK);
     // Not readable to us: the verification will show what it was.
     if (fd < 0) return null;
     const length = this.#files.pread(fd, this.#head, HEAD_BYTES, 0);

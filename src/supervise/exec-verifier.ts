@@ -10,6 +10,7 @@ import { splitCmdline } from "./caller-memory.ts";
 import type { CallerReader } from "./caller.ts";
 import type { ElfInterpreters } from "./elf-interpreters.ts";
 import type { ExecFacts, Judgement } from "./exec-judge.ts";
+import { LoaderWatch } from "./loader-watch.ts";
 import type { ProgramFile, ProgramFinder } from "./program-file.ts";
 import { StartedArgv } from "./started-argv.ts";
 
@@ -43,6 +44,8 @@ export interface VerifierEvents {
   confirmed(pending: PendingExec, pid: number): void;
   /** Something else started (or it cannot be told what: null). True lets it go on. */
   mismatched(pending: PendingExec, pid: number, started: StartedProgram | null): boolean;
+  /** A loader that was started by hand has mapped the program at `path`. True lets it go on. */
+  loaded(pending: PendingExec, pid: number, path: string): boolean;
 }
 
 /**
@@ -60,6 +63,7 @@ export class ExecVerifier {
   readonly #pending = new Map<number, FollowedExec>();
   readonly #argv: StartedArgv;
   readonly #interpreters: ElfInterpreters;
+  readonly #loaders: LoaderWatch;
   #cmdline = new KernelBuffer(CMDLINE_BYTES);
 
   constructor(options: {
@@ -81,6 +85,9 @@ export class ExecVerifier {
     this.#nowMs = options.nowMs;
     this.#argv = new StartedArgv(options.tracer);
     this.#interpreters = options.interpreters;
+    this.#loaders = new LoaderWatch(options.tracer, options.interpreters, (pending, pid, path) =>
+      options.events.loaded(pending, pid, path),
+    );
   }
 
   get isWaiting(): boolean {
@@ -122,6 +129,7 @@ export class ExecVerifier {
 
   /** Takes a report that concerns a tracee; false if it is none of ours. */
   handle(report: WaitReport): boolean {
+    if (this.#loaders.handle(report)) return true;
     if (report.kind !== "stopped") {
       this.#forget(report.pid);
       return false;
@@ -151,9 +159,13 @@ export class ExecVerifier {
     const proceed = this.#isAsJudged(pid, pending)
       ? this.#confirm(pending, pid)
       : this.#events.mismatched(pending, pid, this.#look(pid, pending));
+    this.#finder.release(pending.facts.file);
+    if (proceed && pending.judgement.isLoading) {
+      this.#loaders.start(pid, pending);
+      return;
+    }
     if (!proceed) kill(pid, Signal.KILL);
     this.#tracer.detach(pid);
-    this.#finder.release(pending.facts.file);
   }
 
   #confirm(pending: PendingExec, pid: number): true {

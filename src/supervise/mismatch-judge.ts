@@ -1,5 +1,4 @@
 import type { Verdict } from "../policy/request.ts";
-import { absolutePath } from "./absolute-path.ts";
 import type { CallerReader } from "./caller.ts";
 import { deny, type ExecFacts, type ExecJudge } from "./exec-judge.ts";
 import type { ExecLog } from "./exec-log.ts";
@@ -55,17 +54,33 @@ export class MismatchJudge implements VerifierEvents {
     return true;
   }
 
+  loaded({ facts }: PendingExec, pid: number, path: string): boolean {
+    this.#parts.starting();
+    const { finder, judge, expired } = this.#parts;
+    const program = finder.find(path, facts.view, facts.cwd);
+    if (typeof program === "number") {
+      const reason = "the program that a dynamic loader mapped cannot be found again";
+      this.#write(facts, pid, deny("builtin:loader", reason));
+      return false;
+    }
+    const verdict = judge.judgeLoaded(facts, program, expired);
+    finder.release(program);
+    if (verdict.action === "allow") return true;
+    this.#write({ ...facts, invoked: path, file: program }, pid, verdict);
+    return false;
+  }
+
   #verdict(facts: ExecFacts, started: StartedProgram): Verdict {
     const { judge, finder, expired } = this.#parts;
-    const own = judge.judge(facts, facts.invoked, expired).verdict;
+    const { verdict: own, isLoading } = judge.judge(facts, facts.invoked, expired);
     if (own.action === "deny") return own;
+    if (isLoading) return deny("builtin:loader", "a dynamic loader was started in place of another");
     for (const path of started.interpreters) {
       const file = finder.find(path, facts.view, facts.cwd);
       if (typeof file === "number") {
         return deny("builtin:unverifiable", "its ELF interpreter cannot be found again");
       }
-      const invoked = absolutePath(path, facts.cwd);
-      const verdict = judge.judge({ ...facts, invoked, file }, invoked, expired).verdict;
+      const verdict = judge.judge({ ...facts, invoked: path, file }, path, expired).verdict;
       finder.release(file);
       if (verdict.action === "deny") return verdict;
     }

@@ -8,6 +8,7 @@ import {
 import type { FileCalls, FileStat } from "../../ffi/calls/file.ts";
 
 const LINKS_MAX = 40;
+const DOT_DOT = /\/\.\.(?:\/|$)/;
 const MEMFD = "/memfd:";
 const DELETED = " (deleted)";
 
@@ -53,10 +54,26 @@ export class ProgramFinder {
     const fd = this.#files.openResolving(absolute, O_PATH, RESOLVE_NO_MAGICLINKS, AT_FDCWD);
     if (fd >= 0) return this.hold(fd);
     // Only a way through a magic link (/proc/self/exe, /dev/fd/3, /proc/self/cwd/…) means another
-    // file to us than to the caller, and that is what the kernel says with ELOOP here.
-    if (fd === -Errno.ELOOP) return this.#walk(absolute, view);
-    if (fd === -Errno.ENOSYS) return this.#walk(absolute, view);
-    return fd;
+    // file to us than to the caller. The kernel says so with ELOOP, or with ENOENT where we have no
+    // such descriptor; before openat2 was there, it says nothing.
+    const walks = fd === -Errno.ELOOP || fd === -Errno.ENOENT || fd === -Errno.ENOSYS;
+    return walks ? this.#walk(absolute, view) : fd;
+  }
+
+  /**
+   * The absolute name that a caller used, for rules that go by names. Folding `..` as text would
+   * let `/link/../usr/bin/true` pass for /usr/bin/true, so a path that has one is named by the
+   * directory it really leads to. Null if there is no such directory.
+   */
+  nameOf(path: string, view: PathView, base: string): string | null {
+    const whole = path.startsWith("/") ? path : `${base}/${path}`;
+    if (!DOT_DOT.test(whole)) return foldPath(whole);
+    const slash = whole.lastIndexOf("/");
+    const directory = this.find(whole.slice(0, slash + 1), view, base);
+    if (typeof directory === "number") return null;
+    this.release(directory);
+    const last = whole.slice(slash + 1);
+    return foldPath(`${directory.realPath}/${last === ".." ? "" : last}`);
   }
 
   /** Takes over an O_PATH descriptor. */
@@ -122,6 +139,15 @@ export class ProgramFinder {
     this.release(file);
     return file.realPath === "/" ? "" : file.realPath;
   }
+}
+
+/** Without `.` and doubled slashes. */
+export function foldPath(path: string): string {
+  if (!path.includes("//") && !path.includes("/.") && !path.endsWith("/")) return path;
+  return `/${path
+    .split("/")
+    .filter((part) => part !== "" && part !== ".")
+    .join("/")}`;
 }
 
 const MAGIC = /^\/proc\/\d+(?:\/task\/\d+)?\/(?:exe|cwd|root|fd\/\d+|map_files\/[^/]+)$/;

@@ -70,8 +70,8 @@ describe("each key is seen end to end", () => {
     {
       key: "parent_argv",
       rule: `exe = "${tool}"\nparent_argv = "^sh -c .*badparent"`,
-      stops: sh("./tool; : badparent"),
-      passes: sh("./tool; : goodparent"),
+      stops: sh("./tool; exit $? # badparent"),
+      passes: sh("./tool; exit $? # goodparent"),
     },
     {
       key: "argv_regex_not",

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -116,7 +116,8 @@ export class Workplace {
 }
 
 export function readRecords(path: string): readonly AuditLine[] {
-  const text = readFileSync(path, "utf8");
+  // A run that was refused before it began has no log.
+  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
   return text
     .split("\n")
     .filter((line) => line !== "")
@@ -135,7 +136,11 @@ export async function runCommand(
     stdout: "pipe",
     stderr: "pipe",
   });
-  const timer = setTimeout(() => child.kill("SIGKILL"), RUN_TIMEOUT_MS);
+  let hung = false;
+  const timer = setTimeout(() => {
+    hung = true;
+    child.kill("SIGKILL");
+  }, RUN_TIMEOUT_MS);
   const [stdout, stderr] = await Promise.all([
     new Response(child.stdout).arrayBuffer(),
     new Response(child.stderr).text(),
@@ -143,7 +148,7 @@ export async function runCommand(
   ]);
   clearTimeout(timer);
   const exit = shellExit(child.exitCode, child.signalCode);
-  if (exit === 137 && stderr === "") throw new Error(`killed or hung: ${command.join(" ")}`);
+  if (hung) throw new Error(`hung, and was killed: ${command.join(" ")}\n${stderr}`);
   const stdoutBytes = Buffer.from(stdout);
   return { stdout: stdoutBytes.toString("utf8"), stderr, stdoutBytes, exit };
 }

@@ -19,11 +19,11 @@ describe("a sealed run", () => {
     ]);
   });
 
-  test("cannot list the supervisor's descriptors, nor enter its root or directory", () => {
+  test("cannot take the supervisor's descriptors, nor enter its root or directory", () => {
     using place = new Playground();
     const calls: ProbeCall[] = [
-      ["opendir", "/proc/self/fd"],
-      ["opendir", "/proc/{ppid}/fd"],
+      ["open", "/proc/self/fd/0", 0],
+      ["open", "/proc/{ppid}/fd/0", 0],
       ["open", "/proc/{ppid}/root/etc/passwd", 0],
       ["open", "/proc/{ppid}/cwd/x", 0],
     ];
