@@ -1,5 +1,5 @@
 import type { Fd, Pid } from "../abi/brand.ts";
-import { O_CLOEXEC, O_NONBLOCK } from "../abi/file.ts";
+import { F_GETFD, F_SETFD, O_CLOEXEC, O_NONBLOCK } from "../abi/file.ts";
 import {
   CAP_VERSION_3,
   KernelSigaction,
@@ -145,6 +145,15 @@ export function execve(
   const argvBuffer = stringVector(argv);
   const environmentBuffer = stringVector(environment);
   return sys("execve", pathBuffer.address, argvBuffer.address, environmentBuffer.address);
+}
+
+export function isOpenDescriptor(fd: number): boolean {
+  return sys("fcntl", fd, F_GETFD) >= 0;
+}
+
+/** Hands a descriptor on to the next program. */
+export function keepAcrossExec(fd: number): number {
+  return sys("fcntl", fd, F_SETFD, 0);
 }
 
 /** Closes every descriptor from 3 up that is not in `keep`, now. */

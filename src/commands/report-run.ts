@@ -71,7 +71,7 @@ function denialLines({ denials, run }: RunEnd, paint: Paint): string[] {
   const [first] = denials;
   if (first === undefined || first.ruleId.startsWith("builtin:")) return lines;
   lines.push(`${paint("hint", "hint")}: to allow the first, put this ${placeText(policy, first)}:`);
-  for (const line of permitRule(first.exe, first.argv)) lines.push(`    ${escapeControl(line)}`);
+  for (const line of permitRule(first.realExe, first.argv)) lines.push(`    ${escapeControl(line)}`);
   return lines;
 }
 
@@ -94,6 +94,10 @@ function ruleText(policy: Policy, { ruleId, reason }: Denial): string {
 
 function placeText(policy: Policy, { ruleId }: Denial): string {
   const rule = policy.rules.find(({ id }) => id === ruleId);
-  if (rule === undefined) return `into ${escapeControl(policy.name)}`;
-  return `above rule ${ruleId} in ${escapeControl(rule.span.file)}`;
+  const file = rule?.span.file ?? policy.name;
+  // What is inside the binary cannot be edited, but it can be extended.
+  if (file.startsWith("builtin:")) return `below \`extends = ["${file}"]\` into a policy of your own`;
+  return rule === undefined
+    ? `into ${escapeControl(file)}`
+    : `above rule ${ruleId} in ${escapeControl(file)}`;
 }

@@ -24,6 +24,7 @@ import {
   dropCapabilities,
   execve,
   exitNow,
+  keepAcrossExec,
   prctl,
   setSignalDisposition,
   setSignalMask,
@@ -89,6 +90,7 @@ function prepare(plan: LaunchPlan, socket: Fd): void {
   // It may have died before the line above; then nobody would tell us.
   if (sys("getppid") !== plan.supervisorPid) exitNow(EXIT_GIVEN_UP);
   closeOtherDescriptors([...plan.keepFds, socket]);
+  for (const fd of plan.keepFds) must(keepAcrossExec(fd), `keep descriptor ${fd}`);
   const ignored = new Set(plan.ignoredSignals);
   for (let signal = 1; signal <= SIGNAL_MAX; signal++) {
     // KILL, STOP and the C library's own two cannot be set; none of them is ever changed.

@@ -1,11 +1,12 @@
 import embeddedFilter from "../../build/exec-filter.json" with { type: "json" };
 import { Capability } from "../../ffi/abi/process.ts";
+import { isOpenDescriptor } from "../../ffi/calls/process.ts";
 import type { FileSeal } from "../plan/file-seal.ts";
 import { guardDomain } from "../plan/guard-domain.ts";
 import type { KernelFeatures } from "../plan/kernel-features.ts";
 import type { LaunchPlan } from "../plan/launch-plan.ts";
 import { type LayerStates, layerStates } from "../plan/layer-states.ts";
-import { textToBytes } from "../policy/byte-text.ts";
+import { bytesToText, textToBytes } from "../policy/byte-text.ts";
 import type { Diagnostic } from "../policy/diagnostic.ts";
 import { err, ok, type Result } from "../policy/result.ts";
 import { type CallerState, variable } from "./caller-state.ts";
@@ -43,7 +44,11 @@ export async function prepareRun(
   request: RunRequest,
   caller: CallerState,
 ): Promise<Result<PreparedRun, Refusal>> {
-  const context = { env: (name: string) => process.env[name], home: process.env["HOME"] };
+  const closed = request.keepFds.find((fd) => !isOpenDescriptor(fd));
+  if (closed !== undefined) {
+    return err(refusal(125, `--keep-fd ${closed}: no descriptor of that number is open`));
+  }
+  const context = policyContext(caller);
   const loaded = loadPolicy(request.policy, context);
   if (!loaded.ok) {
     const message = "the policy has errors, so nothing was started";
@@ -89,6 +94,15 @@ export async function prepareRun(
     warnings: seal?.warnings ?? [],
     writableTrees: seal?.landlock == null ? [] : seal.writable.map(latin1),
   });
+}
+
+/** The environment as it really is: the runtime's own copy has lost what is not UTF-8. */
+function policyContext({ environment }: CallerState): PolicyContext {
+  const env = (name: string): string | undefined => {
+    const value = variable(environment, latin1(name));
+    return value === undefined ? undefined : bytesToText(Buffer.from(value, "latin1"));
+  };
+  return { env, home: env("HOME") };
 }
 
 type Sealed = FileSeal & { readonly mayExecute: (program: string) => boolean };

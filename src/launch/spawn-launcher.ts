@@ -1,8 +1,14 @@
 import type { Fd, Pid } from "../../ffi/abi/brand.ts";
-import { F_DUPFD_CLOEXEC, F_GETFD } from "../../ffi/abi/file.ts";
+import { F_DUPFD_CLOEXEC } from "../../ffi/abi/file.ts";
 import { PR_SET_CHILD_SUBREAPER } from "../../ffi/abi/process.ts";
 import { openSpawnLibc, sys } from "../../ffi/calls/libc.ts";
-import { CHILD_EVENTS_FD, catchChildEvents, prctl, spawn } from "../../ffi/calls/process.ts";
+import {
+  CHILD_EVENTS_FD,
+  catchChildEvents,
+  isOpenDescriptor,
+  prctl,
+  spawn,
+} from "../../ffi/calls/process.ts";
 import { socketPair } from "../../ffi/calls/socket.ts";
 
 export interface Launcher {
@@ -21,7 +27,7 @@ const EMBEDDED = "/$bunfs/";
 export function spawnLauncher(entry: string, keepFds: readonly number[]): Launcher {
   // Orphans of the agent come to us, so that we stay an ancestor of all (Yama) and can end them.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const moved = moveOutOfTheWay(keepFds);
+  const kept = keptDescriptors(keepFds);
   const libc = openSpawnLibc();
   const childEvents = catchChildEvents(libc);
   const [ours, theirs] = socketPair();
@@ -32,18 +38,24 @@ export function spawnLauncher(entry: string, keepFds: readonly number[]): Launch
     path: Buffer.from("/proc/self/exe"),
     argv: words.map((word) => Buffer.from(word)),
     environment: [],
-    dup: [{ from: theirs, to: socketFd }, ...moved],
+    dup: [{ from: theirs, to: socketFd }, ...kept],
   });
   sys("close", theirs);
   if (pid < 0) throw new Error(`cannot start the launcher: errno ${-pid}`);
   return { pid: pid as Pid, socket: ours, childEvents };
 }
 
-/** A descriptor that the user wants kept under the one number that we need ourselves. */
-function moveOutOfTheWay(keepFds: readonly number[]): { from: Fd; to: number }[] {
-  if (!keepFds.includes(CHILD_EVENTS_FD) || sys("fcntl", CHILD_EVENTS_FD, F_GETFD) < 0) return [];
-  const from = sys("fcntl", CHILD_EVENTS_FD, F_DUPFD_CLOEXEC, CHILD_EVENTS_FD + 1) as Fd;
-  return [{ from, to: CHILD_EVENTS_FD }];
+/**
+ * The runtime marks every descriptor that it inherits close-on-exec, so kept ones are put in place
+ * anew. The one whose number we need ourselves is moved out of the way first. Those that are not
+ * open are reported later, with everything else that is wrong.
+ */
+function keptDescriptors(keepFds: readonly number[]): { from: Fd; to: number }[] {
+  const open = keepFds.filter((fd) => isOpenDescriptor(fd));
+  return open.map((fd) => {
+    if (fd !== CHILD_EVENTS_FD) return { from: fd as Fd, to: fd };
+    return { from: sys("fcntl", fd, F_DUPFD_CLOEXEC, CHILD_EVENTS_FD + 1) as Fd, to: fd };
+  });
 }
 
 function lowestUnkept(keepFds: readonly number[]): number {

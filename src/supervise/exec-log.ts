@@ -19,6 +19,8 @@ export interface ExecEntry {
 
 export interface Denial {
   readonly exe: string;
+  /** The file that a rule to allow it would name. */
+  readonly realExe: string;
   readonly argv: readonly string[];
   readonly ruleId: string;
   readonly reason: string;
@@ -90,7 +92,8 @@ export class ExecLog {
     }
     if (this.#denials.size >= DENIALS_MAX) return;
     const { exe, argv, reason } = entry;
-    this.#denials.set(key, { exe, argv, ruleId: entry.ruleId ?? "", reason, count: 1 });
+    const realExe = entry.realExe ?? exe;
+    this.#denials.set(key, { exe, realExe, argv, ruleId: entry.ruleId ?? "", reason, count: 1 });
   }
 }
 
