@@ -22,12 +22,14 @@ export async function closeRuntime(path: string): Promise<void> {
   const image = Buffer.from(await Bun.file(path).arrayBuffer());
   for (const name of VARIABLES) {
     const count = replaceAll(image, Buffer.from(name), Buffer.from(`\0${name.slice(1)}`));
-    if (count === 0) throw new Error(`${name} is not in the runtime any more: look for its new name`);
+    if (count === 0)
+      throw new Error(`${name} is not in the runtime any more: look for its new name`);
   }
   for (const { from, to } of IMPORTS) {
     // The names of imports stand near the start of an ELF file, before any other mention.
     const at = image.indexOf(from);
-    if (at < 0) throw new Error(`the runtime does not import ${from.replaceAll("\0", "")} any more`);
+    if (at < 0)
+      throw new Error(`the runtime does not import ${from.replaceAll("\0", "")} any more`);
     image.write(to, at, "latin1");
   }
   await Bun.write(`${path}.closed`, image);

@@ -1,5 +1,12 @@
 /** Makes build/: what the sources import and the binary embeds. Every other script needs it. */
-import { chmodSync, copyFileSync, existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  realpathSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dir, "..");

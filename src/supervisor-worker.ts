@@ -1,7 +1,7 @@
 /** The Worker of `run`: serves the notifications until everything has ended. */
 import { LineWriter } from "../ffi/calls/line-writer.ts";
-import { journalSink } from "./launch/journal-sink.ts";
 import { execFailure, sendGo, sendPlan, takeListener } from "./launch/hand-over.ts";
+import { journalSink } from "./supervise/journal-sink.ts";
 import { Session } from "./supervise/session.ts";
 import type { WorkerOrder, WorkerReport } from "./supervisor-messages.ts";
 

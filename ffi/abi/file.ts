@@ -1,4 +1,4 @@
-import { array, i32, struct, u16, u32, u64, u8 } from "./struct.ts";
+import { array, i32, struct, u8, u16, u32, u64 } from "./struct.ts";
 
 export const AT_FDCWD = -100;
 export const AT_SYMLINK_NOFOLLOW = 0x100;

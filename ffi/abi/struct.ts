@@ -53,5 +53,9 @@ export function struct<F extends Readonly<Record<string, Field>>>(
     offset += size;
     widest = Math.max(widest, step);
   }
-  return { size: roundUp(offset, widest), align: widest, at: at as Record<keyof F & string, number> };
+  return {
+    size: roundUp(offset, widest),
+    align: widest,
+    at: at as Record<keyof F & string, number>,
+  };
 }

@@ -1,6 +1,6 @@
 import type { Arch } from "./arch.ts";
 
-/** The calls that Faraday itself makes. (The filter names calls and leaves numbers to libseccomp.) */
+/** The calls that Faraday itself makes. The filter names calls: libseccomp knows their numbers. */
 const X86_64 = {
   read: 0,
   write: 1,

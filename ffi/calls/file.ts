@@ -1,6 +1,6 @@
 import type { Fd } from "../abi/brand.ts";
-import { AT_FDCWD, O_CLOEXEC, OpenHow, STATX_BASIC, Statx } from "../abi/file.ts";
 import { Errno } from "../abi/errno.ts";
+import { AT_FDCWD, O_CLOEXEC, OpenHow, STATX_BASIC, Statx } from "../abi/file.ts";
 import { KernelBuffer, sys } from "./libc.ts";
 
 export const PATH_BYTES_MAX = 4096;
@@ -72,8 +72,9 @@ export class FileCalls {
     if (result < 0) return null;
     const { at } = Statx;
     const view = this.#statx.view;
+    const device = `${view.getUint32(at.devMajor, true)}:${view.getUint32(at.devMinor, true)}`;
     return {
-      id: `${view.getUint32(at.devMajor, true)}:${view.getUint32(at.devMinor, true)}:${this.#statx.u64(at.ino)}`,
+      id: `${device}:${this.#statx.u64(at.ino)}`,
       mode: view.getUint16(at.mode, true),
       links: view.getUint32(at.nlink, true),
       sizeBytes: this.#statx.u64(at.size),

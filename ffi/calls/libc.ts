@@ -104,7 +104,9 @@ export class KernelBuffer {
 
   /** An unsigned 64-bit number as a double: exact below 2^53, which user addresses are. */
   u64(offset: number): number {
-    return this.view.getUint32(offset + 4, true) * 0x1_0000_0000 + this.view.getUint32(offset, true);
+    return (
+      this.view.getUint32(offset + 4, true) * 0x1_0000_0000 + this.view.getUint32(offset, true)
+    );
   }
 
   setU64(offset: number, value: number): void {

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { dlopen, FFIType } from "bun:ffi";
+import { readFileSync } from "node:fs";
 import libraryPath from "../../build/libseccomp.so" with { type: "file" };
 import type { Fd } from "../abi/brand.ts";
 import { Errno } from "../abi/errno.ts";

@@ -1,4 +1,4 @@
-import { PollFd, POLLIN, Timespec } from "../abi/file.ts";
+import { POLLIN, PollFd, Timespec } from "../abi/file.ts";
 import { KernelBuffer, sys } from "./libc.ts";
 
 const NEVER_MS = -1;

@@ -1,4 +1,10 @@
-import { PIDFD_GET_INFO, PIDFD_INFO_CREDS, PIDFD_INFO_PID, PIDFD_THREAD, PidfdInfo } from "../abi/pidfd.ts";
+import {
+  PIDFD_GET_INFO,
+  PIDFD_INFO_CREDS,
+  PIDFD_INFO_PID,
+  PIDFD_THREAD,
+  PidfdInfo,
+} from "../abi/pidfd.ts";
 import { KernelBuffer, sys } from "./libc.ts";
 
 export interface ProcessInfo {

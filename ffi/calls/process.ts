@@ -2,22 +2,22 @@ import type { Fd, Pid } from "../abi/brand.ts";
 import { F_GETFD, F_SETFD, O_CLOEXEC, O_NONBLOCK } from "../abi/file.ts";
 import {
   CAP_VERSION_3,
-  KernelSigaction,
   CapData,
   CapHeader,
+  KernelSigaction,
   PR_CAP_AMBIENT,
   PR_CAP_AMBIENT_CLEAR_ALL,
   PR_CAPBSET_DROP,
-  Rlimit64,
   RLIMIT_NOFILE,
+  Rlimit64,
   SA_RESTART,
   SA_SIGINFO,
   type SIG_DFL,
   type SIG_IGN,
-  Signal,
   SIG_SETMASK,
   SIGACTION_BYTES,
   SIGACTION_FLAGS_AT,
+  Signal,
   SPAWN_ACTIONS_BYTES,
 } from "../abi/process.ts";
 import { KernelBuffer, type SpawnLibc, stringVector, sys } from "./libc.ts";
@@ -30,7 +30,7 @@ export function kill(pid: number, signal: number): number {
   return sys("kill", pid, signal);
 }
 
-/** Ends the process at once: no exit handlers, so the terminal's modes stay as the agent left them. */
+/** Ends the process at once. An exit handler would reset the terminal's modes. */
 export function exitNow(code: number): never {
   sys("exit_group", code);
   throw new Error("exit_group returned");

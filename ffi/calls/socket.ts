@@ -1,4 +1,5 @@
 import type { Fd } from "../abi/brand.ts";
+import { Errno } from "../abi/errno.ts";
 import {
   AF_UNIX,
   CMSG_ONE_FD_LENGTH,
@@ -12,7 +13,6 @@ import {
   SOCK_STREAM,
   SOL_SOCKET,
 } from "../abi/process.ts";
-import { Errno } from "../abi/errno.ts";
 import { KernelBuffer, sys } from "./libc.ts";
 
 export function socketPair(): readonly [Fd, Fd] {

@@ -1,7 +1,8 @@
 import { Errno } from "../abi/errno.ts";
+import { Iovec } from "../abi/process.ts";
 import {
-  PTRACE_DETACH,
   NT_PRSTATUS,
+  PTRACE_DETACH,
   PTRACE_GETEVENTMSG,
   PTRACE_GETREGSET,
   PTRACE_INTERRUPT,
@@ -16,7 +17,6 @@ import {
   WNOHANG,
   WUNTRACED,
 } from "../abi/ptrace.ts";
-import { Iovec } from "../abi/process.ts";
 import { ARCH, KernelBuffer, sys } from "./libc.ts";
 
 const OPTIONS = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD;
@@ -25,7 +25,12 @@ const OPTIONS = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD;
 export type WaitReport =
   | { readonly pid: number; readonly kind: "exited"; readonly code: number }
   | { readonly pid: number; readonly kind: "signaled"; readonly signal: number }
-  | { readonly pid: number; readonly kind: "stopped"; readonly signal: number; readonly event: number };
+  | {
+      readonly pid: number;
+      readonly kind: "stopped";
+      readonly signal: number;
+      readonly event: number;
+    };
 
 /**
  * ptrace and wait. The kernel knows a tracer by its thread, so one object serves one thread, and

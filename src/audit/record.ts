@@ -58,6 +58,23 @@ export interface ExecRecord extends Common {
   readonly bytes?: RawBytes;
 }
 
+/** With --explain-denials: a file access that the kernel's seal refused. */
+export interface FileRecord extends Common {
+  readonly event: "file";
+  readonly pid: number;
+  readonly ppid: number;
+  readonly uid: number;
+  /** The system call. */
+  readonly call: string;
+  /** The file, or the directory that an entry would have been made in or removed from. */
+  readonly path: string;
+  /** The Landlock rights that were missing. */
+  readonly rights: readonly string[];
+  readonly action: "deny";
+  /** The line of policy that would allow it. */
+  readonly grant: string;
+}
+
 export interface ExecCounts {
   readonly allow: number;
   readonly deny: number;
@@ -75,4 +92,4 @@ export interface EndRecord extends Common {
   readonly leftovers: { readonly count: number; readonly handled: "none" | "ended" | "waited" };
 }
 
-export type AuditRecord = StartRecord | ExecRecord | EndRecord;
+export type AuditRecord = StartRecord | ExecRecord | FileRecord | EndRecord;

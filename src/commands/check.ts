@@ -4,9 +4,9 @@ import { renderDiagnostics } from "../cli/render-diagnostic.ts";
 import type { TerminalIo } from "../cli/terminal-io.ts";
 import { DEFAULT_POLICY } from "../launch/builtin-policies.ts";
 import { type LoadedPolicy, loadPolicy } from "../launch/load-policy.ts";
+import { checkFilesystem } from "../plan/check-filesystem.ts";
 import type { Diagnostic } from "../policy/diagnostic.ts";
 import { escapeControl } from "../policy/escape-control.ts";
-import { checkFilesystem } from "../plan/check-filesystem.ts";
 import { err, ok, type Result } from "../policy/result.ts";
 
 /** Raised only when a field changes its meaning or goes away; new fields do not count. */

@@ -6,12 +6,12 @@ import { VERSION } from "../cli/version.ts";
 import { readCallerState } from "../launch/caller-state.ts";
 import { type PreparedRun, prepareRun } from "../launch/prepare-run.ts";
 import { type Refusal, refusal } from "../launch/refusal.ts";
-import { RunJournal } from "../launch/run-journal.ts";
 import type { Launcher } from "../launch/spawn-launcher.ts";
 import { superviseSignals } from "../launch/supervise-signals.ts";
-import { watchSupervisor } from "../launch/watchdog.ts";
 import { BusyMark } from "../supervise/busy-mark.ts";
+import { watchSupervisor } from "../supervise/watchdog.ts";
 import type { WorkerOrder, WorkerReport } from "../supervisor-messages.ts";
+import { RunJournal } from "./run-journal.ts";
 
 const EXIT_OWN_FAILURE = 125;
 const EXIT_NOT_EXECUTED = 126;
@@ -31,7 +31,7 @@ export async function runRun(
   const session = randomBytes(8).toString("hex");
   const journal = openJournal(invocation, session, run);
   if (!(journal instanceof RunJournal)) return refuse(journal, invocation);
-  if (run.warnings.length > 0) (await import("./report-run.ts")).reportWarnings(run.warnings);
+  if (run.warnings.length > 0) (await import("./run-report.ts")).reportWarnings(run.warnings);
   // Nobody of our own user may read the supervisor's memory or trace it.
   prctl(PR_SET_DUMPABLE, 0);
   raiseOpenFilesLimit();
@@ -114,7 +114,7 @@ async function finish(
   const isBroken = !isRecorded && run.loaded.policy.audit.onError === "stop";
   const failure = journalFailure ?? (isBroken ? journal.failure : null);
   if (failure !== null || denials.length > 0 || report.execErrno !== null) {
-    const { reportEnd } = await import("./report-run.ts");
+    const { reportEnd } = await import("./run-report.ts");
     reportEnd({ run, invocation, denials, execErrno: report.execErrno, journalFailure: failure });
   }
   exitNow(failure !== null ? EXIT_OWN_FAILURE : exit);
@@ -126,7 +126,7 @@ function exitCode(report: Extract<WorkerReport, { kind: "ended" }>): number {
 }
 
 async function refuse(reason: Refusal, invocation: RunInvocation): Promise<never> {
-  const { reportRefusal } = await import("./report-run.ts");
+  const { reportRefusal } = await import("./run-report.ts");
   reportRefusal(reason, invocation);
   exitNow(reason.exit);
 }

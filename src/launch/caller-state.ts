@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Signal, SIGNAL_MAX } from "../../ffi/abi/process.ts";
+import { SIGNAL_MAX, Signal } from "../../ffi/abi/process.ts";
 
 /** What Faraday was started with and must hand on. Bytes are strings of one character a byte. */
 export interface CallerState {

@@ -1,19 +1,13 @@
 import type { Fd } from "../../ffi/abi/brand.ts";
 import { Errno, errnoName } from "../../ffi/abi/errno.ts";
-import {
-  AT_FDCWD,
-  F_SETFD,
-  FD_CLOEXEC,
-  O_PATH,
-  RESOLVE_NO_SYMLINKS,
-} from "../../ffi/abi/file.ts";
+import { AT_FDCWD, F_SETFD, FD_CLOEXEC, O_PATH, RESOLVE_NO_SYMLINKS } from "../../ffi/abi/file.ts";
 import {
   PR_SET_NO_NEW_PRIVS,
   PR_SET_PDEATHSIG,
   SIG_DFL,
   SIG_IGN,
-  Signal,
   SIGNAL_MAX,
+  Signal,
 } from "../../ffi/abi/process.ts";
 import { FileCalls } from "../../ffi/calls/file.ts";
 import { installFilter } from "../../ffi/calls/filter.ts";

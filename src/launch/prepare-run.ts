@@ -142,6 +142,6 @@ function requireEnforced({ policy }: LoadedPolicy, layers: LayerStates): Refusal
   return refusal(
     126,
     `the exec gate cannot be enforced here: ${exec.missing.join("; ")}`,
-    "allow ptrace, or accept verdicts that can be raced with `[filesystem] require_enforced = false`",
+    "allow ptrace, or accept verdicts that can be raced: `[filesystem] require_enforced = false`",
   );
 }

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { archOf } from "../../ffi/abi/arch.ts";
+import type { Fd } from "../../ffi/abi/brand.ts";
 import { Errno, errnoName } from "../../ffi/abi/errno.ts";
 import { PR_SET_NO_NEW_PRIVS } from "../../ffi/abi/process.ts";
 import {
@@ -13,7 +14,6 @@ import { installFilter } from "../../ffi/calls/filter.ts";
 import { createRuleset, landlockVersion, restrictSelf } from "../../ffi/calls/landlock.ts";
 import { sys } from "../../ffi/calls/libc.ts";
 import { prctl } from "../../ffi/calls/process.ts";
-import type { Fd } from "../../ffi/abi/brand.ts";
 import type { MachineFacts } from "../plan/doctor-findings.ts";
 import { guardDomain } from "../plan/guard-domain.ts";
 import { probeKernel } from "./probe-kernel.ts";

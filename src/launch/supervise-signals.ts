@@ -1,7 +1,7 @@
 import { openSync } from "node:fs";
 import { Signal } from "../../ffi/abi/process.ts";
-import { isForeground } from "../../ffi/calls/terminal.ts";
 import { kill } from "../../ffi/calls/process.ts";
+import { isForeground } from "../../ffi/calls/terminal.ts";
 
 /** Handed on to the command as they come. */
 const FORWARDED = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const;

@@ -54,14 +54,7 @@ const SETTINGS = [
 ];
 
 /** Terminals: the agent's own, and new ones, which some agents run their commands in. */
-const DEVICES = [
-  "/dev/null",
-  "/dev/zero",
-  "/dev/full",
-  "/dev/tty",
-  "/dev/ptmx",
-  "/dev/pts",
-];
+const DEVICES = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
 const SOURCES = ["/dev/random", "/dev/urandom"];
 
 /** The grants that are added unless `no_bootstrap_reads` is set; what a machine lacks is skipped. */

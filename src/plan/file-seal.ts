@@ -9,8 +9,8 @@ import type { FilesystemPolicy } from "../policy/model.ts";
 import { err, ok, type Result } from "../policy/result.ts";
 import { BOOTSTRAP_GRANTS } from "./bootstrap-grants.ts";
 import { expandGrant, type TreeGrant } from "./expand-grant.ts";
-import { FILE_RIGHT_BITS, type FileUse, handledRights, READ_DIR, useBits } from "./file-rights.ts";
 import { fileLayerState } from "./file-layer-state.ts";
+import { FILE_RIGHT_BITS, type FileUse, handledRights, READ_DIR, useBits } from "./file-rights.ts";
 import { findHoles, type Holes } from "./find-holes.ts";
 import { type GrantRoot, grantRoots } from "./grant-roots.ts";
 import type { LandlockGrant, LandlockPlan } from "./launch-plan.ts";
@@ -188,8 +188,7 @@ function closedMessage(opened: readonly string[]): string {
 
 function landlockPlan(grants: GrantTable, landlockAbi: number): LandlockPlan {
   const handledFs = handledRights(landlockAbi);
-  const scoped =
-    landlockAbi >= SCOPES_SINCE_ABI ? SCOPE_SIGNAL | SCOPE_ABSTRACT_UNIX_SOCKET : 0;
+  const scoped = landlockAbi >= SCOPES_SINCE_ABI ? SCOPE_SIGNAL | SCOPE_ABSTRACT_UNIX_SOCKET : 0;
   return { handledFs, handledNet: 0, scoped, grants: grants.list(handledFs) };
 }
 

@@ -1,5 +1,5 @@
-import { ARCH } from "../../ffi/calls/libc.ts";
 import { TRAPPED_CALLS } from "../../ffi/abi/syscall-numbers.ts";
+import { ARCH } from "../../ffi/calls/libc.ts";
 import type { PidArgument } from "./peer-guard.ts";
 
 export interface CallNumbers {

@@ -44,6 +44,11 @@ export class CallerMemory {
     return this.#window.bytes.toString("latin1", range.start, range.end);
   }
 
+  /** Eight bytes as an unsigned number; null if they cannot be read. */
+  word(address: number): number | null {
+    return this.#read(this.#pointers, 8, address) === 8 ? this.#pointers.u64(0) : null;
+  }
+
   argv(address: number): RawArgv | number {
     // A caller may pass NULL for an empty list. Either way the program gets one empty argument.
     if (address === 0) return { cmdline: Buffer.from([0]), count: 1 };

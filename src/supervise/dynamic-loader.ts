@@ -1,5 +1,6 @@
 /** Names under which C libraries install their loader. */
-const LOADER = /\/(?:ld-linux[\w-]*\.so\.\d+|ld64\.so\.\d+|ld-musl-[\w-]+\.so\.\d+|ld-\d[\d.]*\.so)$/;
+const LOADER =
+  /\/(?:ld-linux[\w-]*\.so\.\d+|ld64\.so\.\d+|ld-musl-[\w-]+\.so\.\d+|ld-\d[\d.]*\.so)$/;
 
 /** Options of glibc's and musl's loaders that take the next word as their value. */
 const WITH_VALUE = new Set([

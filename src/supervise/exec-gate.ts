@@ -3,10 +3,16 @@ import { AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, O_PATH } from "../../ffi/
 import type { FileCalls } from "../../ffi/calls/file.ts";
 import type { Listener } from "../../ffi/calls/notify.ts";
 import type { Verdict } from "../policy/request.ts";
+import type { CallerReader, CallerStatus } from "./caller.ts";
 import type { CallerMemory } from "./caller-memory.ts";
 import { splitCmdline } from "./caller-memory.ts";
-import type { CallerReader, CallerStatus } from "./caller.ts";
-import { deny, type ExecFacts, type ExecJudge, isLookupError, type Judgement } from "./exec-judge.ts";
+import {
+  deny,
+  type ExecFacts,
+  type ExecJudge,
+  isLookupError,
+  type Judgement,
+} from "./exec-judge.ts";
 import type { ExecLog } from "./exec-log.ts";
 import type { ExecVerifier } from "./exec-verifier.ts";
 import { textOf } from "./latin1-text.ts";

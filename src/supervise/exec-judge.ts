@@ -56,19 +56,14 @@ export class ExecJudge {
   readonly #head = new KernelBuffer(HEAD_BYTES);
   readonly #heads = new Map<string, { changed: string; line: ScriptLine | null }>();
 
-  constructor(
-    policy: CompiledPolicy,
-    files: FileCalls,
-    finder: ProgramFinder,
-    trust: NameTrust,
-  ) {
+  constructor(policy: CompiledPolicy, files: FileCalls, finder: ProgramFinder, trust: NameTrust) {
     this.#policy = policy;
     this.#files = files;
     this.#finder = finder;
     this.#trust = trust;
   }
 
-  /** `scriptName` is the name that an interpreter would be given: the path as the caller wrote it. */
+  /** `scriptName` is what an interpreter would be given: the path as the caller wrote it. */
   judge(facts: ExecFacts, scriptName: string, expired: () => boolean): Judgement {
     let verdict = this.#decide(facts, facts.file, facts.invoked, facts.argv, expired);
     let file = facts.file;
@@ -167,7 +162,8 @@ export class ExecJudge {
   /** The `#!` line of a file, remembered as long as the file is unchanged. */
   #scriptLine(file: ProgramFile): ScriptLine | null {
     const remembered = this.#heads.get(file.stat.id);
-    if (remembered !== undefined && remembered.changed === file.stat.changed) return remembered.line;
+    if (remembered !== undefined && remembered.changed === file.stat.changed)
+      return remembered.line;
     // A FIFO or a device must not be opened at all, and a lease must not hold us up.
     if ((file.stat.mode & S_IFMT) !== S_IFREG) return null;
     const fd = this.#files.open(`/proc/self/fd/${file.fd}`, O_RDONLY | O_NONBLOCK);
@@ -176,7 +172,9 @@ export class ExecJudge {
     const length = this.#files.pread(fd, this.#head, HEAD_BYTES, 0);
     this.#files.close(fd);
     const line =
-      length < 0 ? null : parseScriptLine(this.#head.bytes.toString("latin1", 0, Math.max(length, 0)));
+      length < 0
+        ? null
+        : parseScriptLine(this.#head.bytes.toString("latin1", 0, Math.max(length, 0)));
     if (this.#heads.size >= HEADS_MAX) this.#heads.clear();
     this.#heads.set(file.stat.id, { changed: file.stat.changed, line });
     return line;
@@ -197,4 +195,3 @@ export function isLookupError(errno: number): boolean {
     errno === -Errno.EACCES
   );
 }
-

@@ -102,5 +102,6 @@ function traceLine(entry: ExecEntry): string {
   const rule = entry.ruleId === null ? "" : ` rule=${entry.ruleId}`;
   const reason = entry.reason === "" ? "" : ` (${entry.reason})`;
   const exe = escapeControl(entry.exe);
-  return `${entry.event} ${entry.action} pid=${entry.pid} exe=${exe} argv=[${argv}]${rule}${reason}`;
+  const head = `${entry.event} ${entry.action} pid=${entry.pid}`;
+  return `${head} exe=${exe} argv=[${argv}]${rule}${reason}`;
 }

@@ -68,7 +68,9 @@ const NAMED_MAX = 5;
 /** What the user is told of processes that outlived the command. */
 export function leftoversLine(leftovers: readonly Leftover[], waits: boolean): string {
   const count = leftovers.length;
-  const named = leftovers.slice(0, NAMED_MAX).map(({ pid, name }) => `${escapeControl(name)}[${pid}]`);
+  const named = leftovers
+    .slice(0, NAMED_MAX)
+    .map(({ pid, name }) => `${escapeControl(name)}[${pid}]`);
   const more = count > NAMED_MAX ? `, and ${count - NAMED_MAX} more` : "";
   const noun = count === 1 ? "process" : "processes";
   const verb = waits ? "waiting for" : "ending";

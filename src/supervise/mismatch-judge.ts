@@ -74,7 +74,8 @@ export class MismatchJudge implements VerifierEvents {
     const { judge, finder, expired } = this.#parts;
     const { verdict: own, isLoading } = judge.judge(facts, facts.invoked, expired);
     if (own.action === "deny") return own;
-    if (isLoading) return deny("builtin:loader", "a dynamic loader was started in place of another");
+    if (isLoading)
+      return deny("builtin:loader", "a dynamic loader was started in place of another");
     for (const path of started.interpreters) {
       const file = finder.find(path, facts.view, facts.cwd);
       if (typeof file === "number") {

@@ -1,8 +1,8 @@
 import type { FileCalls } from "../../ffi/calls/file.ts";
 import { KernelBuffer } from "../../ffi/calls/libc.ts";
 import type { ParentIdentity } from "../policy/request.ts";
-import { splitCmdline } from "./caller-memory.ts";
 import type { CallerReader } from "./caller.ts";
+import { splitCmdline } from "./caller-memory.ts";
 import { textOf } from "./latin1-text.ts";
 
 interface Known {

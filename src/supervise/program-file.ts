@@ -1,10 +1,5 @@
 import { Errno } from "../../ffi/abi/errno.ts";
-import {
-  AT_EMPTY_PATH,
-  AT_FDCWD,
-  O_PATH,
-  RESOLVE_NO_MAGICLINKS,
-} from "../../ffi/abi/file.ts";
+import { AT_EMPTY_PATH, AT_FDCWD, O_PATH, RESOLVE_NO_MAGICLINKS } from "../../ffi/abi/file.ts";
 import type { FileCalls, FileStat } from "../../ffi/calls/file.ts";
 
 const LINKS_MAX = 40;

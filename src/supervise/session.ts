@@ -5,9 +5,10 @@ import { Tracer } from "../../ffi/calls/tracer.ts";
 import { Journal, type JournalSink } from "../audit/journal.ts";
 import { compilePolicy } from "../policy/compile-policy.ts";
 import type { Policy } from "../policy/model.ts";
+import { BusyMark } from "./busy-mark.ts";
+import { type CallNumbers, callNumbers } from "./call-numbers.ts";
 import { CallerReader } from "./caller.ts";
 import { CallerMemory } from "./caller-memory.ts";
-import { type CallNumbers, callNumbers } from "./call-numbers.ts";
 import { ElfInterpreters } from "./elf-interpreters.ts";
 import { ExecGate } from "./exec-gate.ts";
 import { ExecJudge } from "./exec-judge.ts";
@@ -20,7 +21,6 @@ import { answerPeerCall } from "./peer-guard.ts";
 import { ProcessIdentities } from "./process-identities.ts";
 import { ProgramFinder } from "./program-file.ts";
 import { type Ending, Supervisor } from "./supervisor.ts";
-import { BusyMark } from "./busy-mark.ts";
 
 /** What the main thread hands over; plain data, cloned into the Worker. */
 export interface SessionConfig {
@@ -33,6 +33,8 @@ export interface SessionConfig {
   readonly waitAll: boolean;
   /** Trees (one character a byte) that the agent may write; empty where files are not sealed. */
   readonly writableTrees: readonly string[];
+  /** The seal whose denials are to be told; null if they are not. */
+  readonly explain: LandlockPlan | null;
   /** Shared with the watchdog in the main thread. */
   readonly busyMark: SharedArrayBuffer;
 }
@@ -41,6 +43,7 @@ export interface SessionResult {
   readonly ending: Ending;
   readonly counts: { readonly [K in "allow" | "deny" | "error" | "mismatch"]: number };
   readonly denials: readonly Denial[];
+  readonly fileDenials: readonly FileDenial[];
   readonly journalFailure: string | null;
 }
 
@@ -82,9 +85,44 @@ export class Session {
 
   /** Serves the listener until the command and all that it left are gone. `go` lets it execute. */
   run({ listenerFd, commandPid, childEventsFd, go }: SessionStart): SessionResult {
-    const { policy, verifies, waitAll } = this.#config;
-    const compiled = compilePolicy(policy);
+    const { waitAll } = this.#config;
     const listener = new Listener(listenerFd);
+    const { gate, verifier } = this.#execParts(listener);
+    const busy = new BusyMark(this.#config.busyMark);
+    busy.publishListener(listenerFd);
+    const supervisor = new Supervisor({
+      listener,
+      tracer: this.#tracer,
+      commandPid,
+      childEventsFd,
+      waitAll,
+      answer: () => {
+        this.#markStart();
+        busy.begin(listener.id);
+        this.#answer(listener, gate);
+        busy.end();
+      },
+      isVerifying: () => verifier.isWaiting,
+      askAfterExecs: (beforeMs) => verifier.askAfter(beforeMs),
+      handleTracee: (report) => verifier.handle(report),
+      nowMs: this.#effects.nowMs,
+      announce: (leftovers) => this.#effects.say(leftoversLine(leftovers, waitAll)),
+      mustEnd: () => this.#journalBroken,
+    });
+    go();
+    const ending = supervisor.run();
+    return {
+      ending,
+      counts: this.#log.counts,
+      denials: this.#log.denials,
+      journalFailure: this.#journalBroken ? this.#journal.failure : null,
+    };
+  }
+
+  /** The exec gate and what it is made of. */
+  #execParts(listener: Listener): { gate: ExecGate; verifier: ExecVerifier } {
+    const { policy, verifies } = this.#config;
+    const compiled = compilePolicy(policy);
     const trust = nameTrust(compiled, this.#files, this.#config.writableTrees);
     const judge = new ExecJudge(compiled, this.#files, this.#finder, trust);
     const expired = (): boolean =>
@@ -125,35 +163,7 @@ export class Session {
       expired,
       journalFailed: () => this.#journalFailed(),
     });
-    const busy = new BusyMark(this.#config.busyMark);
-    busy.publishListener(listenerFd);
-    const supervisor = new Supervisor({
-      listener,
-      tracer: this.#tracer,
-      commandPid,
-      childEventsFd,
-      waitAll,
-      answer: () => {
-        this.#markStart();
-        busy.begin(listener.id);
-        this.#answer(listener, gate);
-        busy.end();
-      },
-      isVerifying: () => verifier.isWaiting,
-      askAfterExecs: (beforeMs) => verifier.askAfter(beforeMs),
-      handleTracee: (report) => verifier.handle(report),
-      nowMs: this.#effects.nowMs,
-      announce: (leftovers) => this.#effects.say(leftoversLine(leftovers, waitAll)),
-      mustEnd: () => this.#journalBroken,
-    });
-    go();
-    const ending = supervisor.run();
-    return {
-      ending,
-      counts: this.#log.counts,
-      denials: this.#log.denials,
-      journalFailure: this.#journalBroken ? this.#journal.failure : null,
-    };
+    return { gate, verifier };
   }
 
   #markStart(): void {
@@ -174,4 +184,3 @@ export class Session {
     return false;
   }
 }
-

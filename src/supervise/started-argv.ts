@@ -24,7 +24,8 @@ export class StartedArgv {
   equals(pid: number, cmdline: Buffer, count: number): boolean {
     const stack = this.#tracer.stackPointer(pid);
     if (stack === null) return false;
-    if (this.#memory.read(pid, stack, this.#top, FIRST_READ_BYTES) !== FIRST_READ_BYTES) return false;
+    if (this.#memory.read(pid, stack, this.#top, FIRST_READ_BYTES) !== FIRST_READ_BYTES)
+      return false;
     if (this.#top.u64(0) !== count) return false;
     if (cmdline.length > this.#block.bytes.length) this.#block = new KernelBuffer(cmdline.length);
     const first = this.#top.u64(8);

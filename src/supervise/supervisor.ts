@@ -61,7 +61,6 @@ export class Supervisor {
   #childless = false;
   #stoppedAtMs: number | null = null;
 
-
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#poll.watch([options.childEventsFd, options.listener.fd]);

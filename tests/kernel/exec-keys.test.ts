@@ -95,22 +95,28 @@ describe("each key is seen end to end", () => {
   });
 
   test("parent_exe is the program that made the process, seen at its exec", async () => {
-    const start = "import os, sys\npid = os.spawnv(os.P_WAIT, sys.argv[1], ['tool'])\nsys.exit(pid)";
+    const start =
+      "import os, sys\npid = os.spawnv(os.P_WAIT, sys.argv[1], ['tool'])\nsys.exit(pid)";
     const real = (await place.bare(["readlink", "-f", PYTHON])).stdout.trim();
     const policy = allowBut(`exe = "${tool}"\nparent_exe = "${real}"`);
     const bad = await place.faraday([PYTHON, "-c", start, tool], { policy });
     expect([bad.exit, bad.stdout]).toEqual([127, ""]);
     expect(recordsOf(bad.records, "tool")).toMatchObject([{ action: "deny", rule_id: "r1" }]);
-    expect((await place.faraday(["sh", "-c", "./tool; true"], { policy })).stdout).toBe("tool ran\n");
+    expect((await place.faraday(["sh", "-c", "./tool; true"], { policy })).stdout).toBe(
+      "tool ran\n",
+    );
   });
 
-  test.if(process.getuid?.() === 0)("uid is that of the caller, not of the supervisor", async () => {
-    const drop = `import os, sys\nos.setuid(65534)\nos.execv(sys.argv[1], ["tool"])`;
-    const policy = allowBut(`exe = "${tool}"\nuid = 65534`);
-    const bad = await place.faraday([PYTHON, "-c", drop, tool], { policy });
-    expect(bad.stdout).toBe("");
-    expect(recordsOf(bad.records, "tool")).toMatchObject([{ action: "deny", uid: 65534 }]);
-    expect((await place.faraday([tool], { policy })).stdout).toBe("tool ran\n");
-    expect((await place.bare([PYTHON, "-c", drop, tool])).stdout).toBe("tool ran\n");
-  });
+  test.if(process.getuid?.() === 0)(
+    "uid is that of the caller, not of the supervisor",
+    async () => {
+      const drop = `import os, sys\nos.setuid(65534)\nos.execv(sys.argv[1], ["tool"])`;
+      const policy = allowBut(`exe = "${tool}"\nuid = 65534`);
+      const bad = await place.faraday([PYTHON, "-c", drop, tool], { policy });
+      expect(bad.stdout).toBe("");
+      expect(recordsOf(bad.records, "tool")).toMatchObject([{ action: "deny", uid: 65534 }]);
+      expect((await place.faraday([tool], { policy })).stdout).toBe("tool ran\n");
+      expect((await place.bare([PYTHON, "-c", drop, tool])).stdout).toBe("tool ran\n");
+    },
+  );
 });

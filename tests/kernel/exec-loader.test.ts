@@ -74,7 +74,10 @@ describe("a loader started by hand is judged as the program that it loads", () =
   });
 
   test("a name without a slash, which the loader would search for, is denied", async () => {
-    for (const words of [["--library-path", ".", "denied"], ["allowed", "--library-path", "."]]) {
+    for (const words of [
+      ["--library-path", ".", "denied"],
+      ["allowed", "--library-path", "."],
+    ]) {
       expect((await place.faraday([LOADER, ...words], { policy })).exit).toBe(126);
     }
   });
@@ -99,12 +102,11 @@ describe("the ELF interpreter of a program must be allowed", () => {
     compile(place, name, "int main(void) { return 0; }", [`-Wl,--dynamic-linker=${interpreter}`]);
 
   test("a denied program named as PT_INTERP does not run", async () => {
-    const evil = await compile(
-      place,
-      "static-denied",
-      FREESTANDING.replace("@MARKER@", marker),
-      ["-nostdlib", "-static-pie", "-fno-stack-protector"],
-    );
+    const evil = await compile(place, "static-denied", FREESTANDING.replace("@MARKER@", marker), [
+      "-nostdlib",
+      "-static-pie",
+      "-fno-stack-protector",
+    ]);
     const program = await build("through-interpreter", evil);
     await place.bare([program]);
     expect(existsSync(marker)).toBe(true);

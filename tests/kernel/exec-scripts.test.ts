@@ -73,17 +73,20 @@ describe("scripts run as without Faraday", () => {
 });
 
 describe("the interpreter must be allowed as well as the script", () => {
-  test.each(["to-denied", "to-denied-nested", "to-denied-relative", "to-denied-link", "denied-script"])(
-    "%s is denied before it starts",
-    async (name) => {
-      for (const way of ["execve", "dirfd", "empty-path-open", "thread"]) {
-        const bad = await place.faraday([caller, way, place.at(name)], { policy });
-        expect([name, way, bad.stdout]).toEqual([name, way, "EACCES\n"]);
-        expect(bad.records.at(-1)?.counts?.mismatch).toBe(0);
-      }
-      expect(existsSync(marker)).toBe(false);
-    },
-  );
+  test.each([
+    "to-denied",
+    "to-denied-nested",
+    "to-denied-relative",
+    "to-denied-link",
+    "denied-script",
+  ])("%s is denied before it starts", async (name) => {
+    for (const way of ["execve", "dirfd", "empty-path-open", "thread"]) {
+      const bad = await place.faraday([caller, way, place.at(name)], { policy });
+      expect([name, way, bad.stdout]).toEqual([name, way, "EACCES\n"]);
+      expect(bad.records.at(-1)?.counts?.mismatch).toBe(0);
+    }
+    expect(existsSync(marker)).toBe(false);
+  });
 
   test("env that looks for a denied program does not get it", async () => {
     const bad = await place.faraday([place.at("env-denied")], { policy });

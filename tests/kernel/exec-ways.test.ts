@@ -138,10 +138,13 @@ describe("programs without a file", () => {
     expect((await place.bare([caller, way, allowed])).stdout).toBe("allowed ran\n");
   });
 
-  test.each(["memfd:tool", "tool (deleted)"])("a file that is merely called %s runs", async (name) => {
-    linkSync(allowed, place.at(name));
-    const good = await place.faraday([caller, "execve", place.at(name)], { policy });
-    expect(good.stdout).toBe("allowed ran\n");
-    expect(actionsOf(good.records, name)).toEqual(["allow"]);
-  });
+  test.each(["memfd:tool", "tool (deleted)"])(
+    "a file that is merely called %s runs",
+    async (name) => {
+      linkSync(allowed, place.at(name));
+      const good = await place.faraday([caller, "execve", place.at(name)], { policy });
+      expect(good.stdout).toBe("allowed ran\n");
+      expect(actionsOf(good.records, name)).toEqual(["allow"]);
+    },
+  );
 });

@@ -7,12 +7,15 @@ const place = new Workplace();
 afterAll(() => place[Symbol.dispose]());
 
 describe("run ends as its command does", () => {
-  test.each([0, 1, 2, 42, 124, 125, 126, 127, 128, 129, 137, 200, 254, 255])("exit %d", async (code) => {
-    const kept = await place.faraday(["sh", "-c", `exit ${code}`]);
-    expect(kept.exit).toBe(code);
-    expect(kept.records.at(-1)).toMatchObject({ event: "end", exit: code, signal: null });
-    expect(kept.stderr).toBe("");
-  });
+  test.each([0, 1, 2, 42, 124, 125, 126, 127, 128, 129, 137, 200, 254, 255])(
+    "exit %d",
+    async (code) => {
+      const kept = await place.faraday(["sh", "-c", `exit ${code}`]);
+      expect(kept.exit).toBe(code);
+      expect(kept.records.at(-1)).toMatchObject({ event: "end", exit: code, signal: null });
+      expect(kept.stderr).toBe("");
+    },
+  );
 
   test.each([1, 2, 3, 6, 9, 11, 13, 14, 15, 10, 34, 64])("death by signal %d", async (signal) => {
     const kept = await place.faraday(["sh", "-c", `kill -${signal} $$`]);
@@ -82,7 +85,11 @@ describe("a search through PATH", () => {
     ["meets a file that is not executable", `${place.path}/a:/nonexistent`],
     ["finds it late", `/nonexistent:${place.path}/a:${place.path}/b`],
   ])("%s as without Faraday", async (_, path) => {
-    await place.bare(["sh", "-c", "mkdir -p a b; : > a/tool; printf 'echo found' > b/tool; chmod 755 b/tool"]);
+    await place.bare([
+      "sh",
+      "-c",
+      "mkdir -p a b; : > a/tool; printf 'echo found' > b/tool; chmod 755 b/tool",
+    ]);
     const bare = await place.bare(search(path));
     const kept = await place.faraday(search(path));
     expect([kept.stdout, kept.stderr, kept.exit]).toEqual([bare.stdout, bare.stderr, bare.exit]);

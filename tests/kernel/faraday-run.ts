@@ -1,4 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -105,10 +112,7 @@ export class Workplace {
     return { words: [FARADAY, "run", ...flags, "--", ...command], auditPath };
   }
 
-  async faraday(
-    command: readonly string[],
-    options: FaradayOptions = {},
-  ): Promise<FaradayOutcome> {
+  async faraday(command: readonly string[], options: FaradayOptions = {}): Promise<FaradayOutcome> {
     const { words, auditPath } = this.faradayWords(command, options);
     const outcome = await runCommand(words, { cwd: this.path, ...options });
     return { ...outcome, records: readRecords(auditPath) };

@@ -124,7 +124,9 @@ function make([name, a = 0, b = 0, c = 0]: ProbeCall): number {
     case "kill":
       return libc.kill(a === "self" ? process.pid : Number(filled(a)), 0);
     case "io_uring_setup":
-      return Number(libc.syscall(SYSCALLS["io_uring_setup"] ?? 0, 1, bytes(new Uint8Array(120)), 0, 0, 0, 0));
+      return Number(
+        libc.syscall(SYSCALLS["io_uring_setup"] ?? 0, 1, bytes(new Uint8Array(120)), 0, 0, 0, 0),
+      );
     case "memfd_create":
       fd = Number(libc.syscall(SYSCALLS["memfd_create"] ?? 0, text("x"), 0, 0, 0, 0, 0));
       return fd;

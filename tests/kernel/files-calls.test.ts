@@ -199,11 +199,7 @@ const ROWS: readonly Row[] = [
   },
   {
     what: "io_uring, which would open files unseen, and memory files, which are nobody's",
-    calls: [
-      ["io_uring_setup"],
-      ["memfd_create"],
-      ["open", "/proc/self/fd/{fd}", O_RDWR],
-    ],
+    calls: [["io_uring_setup"], ["memfd_create"], ["open", "/proc/self/fd/{fd}", O_RDWR]],
     answers: ["ENOSYS", "ok", "ok"],
   },
 ];

@@ -39,7 +39,11 @@ const IN_PLACE: readonly Tool[] = [
     needs: "/usr/bin/perl",
     edit: (path) => ["perl", "-e", `open F, ">>", "${path}" or exit 1; print F "# added\\n"`],
   },
-  { name: "tee", needs: "/usr/bin/tee", edit: (path) => ["sh", "-c", `echo '# added' | tee -a ${path}`] },
+  {
+    name: "tee",
+    needs: "/usr/bin/tee",
+    edit: (path) => ["sh", "-c", `echo '# added' | tee -a ${path}`],
+  },
 ];
 
 describe.each(IN_PLACE.filter(({ needs }) => has(needs)))("$name", ({ edit }) => {
@@ -67,7 +71,19 @@ const BY_RENAME: readonly Tool[] = [
   {
     name: "vim",
     needs: "/usr/bin/vim",
-    edit: (path) => ["vim", "-es", "-u", "NONE", "-c", "%s/^/# added /", "-c", "w", "-c", "qa!", path],
+    edit: (path) => [
+      "vim",
+      "-es",
+      "-u",
+      "NONE",
+      "-c",
+      "%s/^/# added /",
+      "-c",
+      "w",
+      "-c",
+      "qa!",
+      path,
+    ],
   },
 ];
 

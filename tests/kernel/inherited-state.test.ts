@@ -76,7 +76,10 @@ describe("a command finds what it would find without Faraday", () => {
     ["umask", "os.umask(0o157)"],
     ["nice", "os.nice(5)"],
     ["oom score", "open('/proc/self/oom_score_adj', 'w').write('321')"],
-    ["bytes in the environment", "environment = {b'A': b'\\xff\\xfe=', b'B\\x80': b'', b'Z': b' x'}"],
+    [
+      "bytes in the environment",
+      "environment = {b'A': b'\\xff\\xfe=', b'B\\x80': b'', b'Z': b' x'}",
+    ],
     ["empty environment", "environment = {}"],
     ["environment for Bun", "environment = {b'BUN_X': b'1', b'NO_COLOR': b'1', b'NODE_ENV': b'y'}"],
     ["timer slack", "open('/proc/self/timerslack_ns', 'w').write('123456')"],

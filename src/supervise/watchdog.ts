@@ -1,7 +1,7 @@
 import type { Fd } from "../../ffi/abi/brand.ts";
 import { Errno } from "../../ffi/abi/errno.ts";
 import { Listener } from "../../ffi/calls/notify.ts";
-import type { BusyMark } from "../supervise/busy-mark.ts";
+import type { BusyMark } from "./busy-mark.ts";
 
 /**
  * Refuses a call whose verdict hangs: the Worker may be stuck in a file system that does not

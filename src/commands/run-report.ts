@@ -1,8 +1,8 @@
-import { painter, type Paint, wantsColor } from "../cli/color.ts";
+import { errnoName } from "../../ffi/abi/errno.ts";
+import { type Paint, painter, wantsColor } from "../cli/color.ts";
 import type { RunInvocation } from "../cli/invocation.ts";
 import { renderDiagnostics } from "../cli/render-diagnostic.ts";
 import { processIo } from "../cli/terminal-io.ts";
-import { errnoName } from "../../ffi/abi/errno.ts";
 import type { PreparedRun } from "../launch/prepare-run.ts";
 import type { Refusal } from "../launch/refusal.ts";
 import type { Diagnostic } from "../policy/diagnostic.ts";
@@ -22,7 +22,8 @@ export function reportRefusal(refusal: Refusal, invocation: RunInvocation): void
     io.stderr.write(renderDiagnostics(refusal.diagnostics, { color }));
   }
   io.stderr.write(`faraday: ${escapeControl(refusal.message)}\n`);
-  if (refusal.hint !== null) io.stderr.write(`${painter({ color })("hint", "hint")}: ${refusal.hint}\n`);
+  if (refusal.hint !== null)
+    io.stderr.write(`${painter({ color })("hint", "hint")}: ${refusal.hint}\n`);
 }
 
 /** What a grant comes to where that is not what it says. */
@@ -53,7 +54,7 @@ export function reportEnd(end: RunEnd): void {
     const why = escapeControl(end.journalFailure);
     lines.push(
       `faraday: the audit log could not be written, so the run was ended: ${why}`,
-      `${paint("hint", "hint")}: free space, or let runs go on with \`[audit] on_error = "continue"\``,
+      `${paint("hint", "hint")}: free space, or set \`[audit] on_error = "continue"\``,
     );
   }
   io.stderr.write(lines.map((line) => `${line}\n`).join(""));
@@ -71,7 +72,8 @@ function denialLines({ denials, run }: RunEnd, paint: Paint): string[] {
   const [first] = denials;
   if (first === undefined || first.ruleId.startsWith("builtin:")) return lines;
   lines.push(`${paint("hint", "hint")}: to allow the first, put this ${placeText(policy, first)}:`);
-  for (const line of permitRule(first.realExe, first.argv)) lines.push(`    ${escapeControl(line)}`);
+  for (const line of permitRule(first.realExe, first.argv))
+    lines.push(`    ${escapeControl(line)}`);
   return lines;
 }
 
@@ -96,7 +98,8 @@ function placeText(policy: Policy, { ruleId }: Denial): string {
   const rule = policy.rules.find(({ id }) => id === ruleId);
   const file = rule?.span.file ?? policy.name;
   // What is inside the binary cannot be edited, but it can be extended.
-  if (file.startsWith("builtin:")) return `below \`extends = ["${file}"]\` into a policy of your own`;
+  if (file.startsWith("builtin:"))
+    return `below \`extends = ["${file}"]\` into a policy of your own`;
   return rule === undefined
     ? `into ${escapeControl(file)}`
     : `above rule ${ruleId} in ${escapeControl(file)}`;

@@ -1,8 +1,8 @@
 import { constants, openSync } from "node:fs";
 import { Journal, readable } from "../audit/journal.ts";
 import { AUDIT_VERSION, type EndRecord } from "../audit/record.ts";
-import { journalSink } from "./journal-sink.ts";
-import type { PreparedRun } from "./prepare-run.ts";
+import type { PreparedRun } from "../launch/prepare-run.ts";
+import { journalSink } from "../supervise/journal-sink.ts";
 
 /** Append only, so that two runs may share a log; Bun opens everything close-on-exec. */
 const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOCTTY;
