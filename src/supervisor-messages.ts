@@ -12,6 +12,7 @@ export interface WorkerOrder {
 /** Worker to main thread: how it all ended. */
 export type WorkerReport =
   | { readonly kind: "launch-failed"; readonly message: string }
+  | { readonly kind: "crashed"; readonly message: string }
   | {
       readonly kind: "ended";
       readonly result: SessionResult;

@@ -10,22 +10,28 @@ declare const self: Worker;
 const stderr = new LineWriter(2);
 const say = (line: string): void => void stderr.write(`faraday: ${line}\n`);
 const nowMs = (): number => performance.now();
-const report = (message: WorkerReport): void => self.postMessage(message);
 
-self.onmessage = ({ data: { launcher, plan, session: config } }: MessageEvent<WorkerOrder>) => {
+function serve({ launcher, plan, session: config }: WorkerOrder): WorkerReport {
   sendPlan(launcher.socket, plan);
   const journal = journalSink(config.journalFd ?? -1);
   const session = new Session(config, { nowMs, say, journal });
   const listener = takeListener(launcher.socket);
-  if (listener.kind === "failed") {
-    report({ kind: "launch-failed", message: listener.message });
-    return;
-  }
+  if (listener.kind === "failed") return { kind: "launch-failed", message: listener.message };
   const result = session.run({
     listenerFd: listener.fd,
     commandPid: launcher.pid,
     childEventsFd: launcher.childEvents,
     go: () => sendGo(launcher.socket),
   });
-  report({ kind: "ended", result, execErrno: execFailure(launcher.socket) });
+  return { kind: "ended", result, execErrno: execFailure(launcher.socket) };
+}
+
+self.onmessage = ({ data }: MessageEvent<WorkerOrder>) => {
+  try {
+    self.postMessage(serve(data));
+  } catch (error) {
+    // A bug of ours. The main thread ends the run at once, and with it the command.
+    const message = error instanceof Error ? error.message : String(error);
+    self.postMessage({ kind: "crashed", message } satisfies WorkerReport);
+  }
 };

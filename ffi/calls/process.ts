@@ -13,7 +13,7 @@ import {
   SA_RESTART,
   SA_SIGINFO,
   type SIG_DFL,
-  type SIG_IGN,
+  SIG_IGN,
   SIG_SETMASK,
   SIGACTION_BYTES,
   SIGACTION_FLAGS_AT,
@@ -51,7 +51,7 @@ export const CHILD_EVENTS_FD = Signal.CHLD;
  * JavaScript, but it can be eventfd_write(fd, value) itself: the kernel calls it with the signal's
  * number first, so an eventfd of that very number gets written.
  */
-export function catchChildEvents(libc: SpawnLibc): Fd {
+export function catchChildEvents(libc: SpawnLibc): { fd: Fd; wasIgnored: boolean } {
   const event = sys("eventfd2", 0, O_CLOEXEC | O_NONBLOCK);
   if (event < 0) throw new Error(`eventfd: errno ${-event}`);
   if (event !== CHILD_EVENTS_FD) {
@@ -62,8 +62,9 @@ export function catchChildEvents(libc: SpawnLibc): Fd {
   const action = new KernelBuffer(SIGACTION_BYTES);
   action.setU64(0, libc.eventWriterAddress);
   action.view.setInt32(SIGACTION_FLAGS_AT, SA_RESTART | SA_SIGINFO, true);
-  libc.sigaction(Signal.CHLD, action.address, 0);
-  return CHILD_EVENTS_FD as Fd;
+  const former = new KernelBuffer(SIGACTION_BYTES);
+  libc.sigaction(Signal.CHLD, action.address, former.address);
+  return { fd: CHILD_EVENTS_FD as Fd, wasIgnored: former.u64(0) === SIG_IGN };
 }
 
 /** The mask's hexadecimal form is the one of /proc/self/status. */

@@ -6,8 +6,8 @@ const PAGE_BYTES = 4096;
 
 /** Reads the memory of other processes, without opening anything. */
 export class RemoteMemory {
-  readonly #local = new KernelBuffer(Iovec.size);
-  readonly #remote = new KernelBuffer(Iovec.size);
+  readonly #local = new KernelBuffer(Iovec.size * 2);
+  readonly #remote = new KernelBuffer(Iovec.size * 2);
 
   /** How many bytes could be read, up to the first that cannot; or a negated errno. */
   read(tid: number, address: number, into: KernelBuffer, length: number, at = 0): number {
@@ -16,6 +16,23 @@ export class RemoteMemory {
     // Nothing says that a read is cut short where the memory ends, so try what is left of the page.
     const toPageEnd = PAGE_BYTES - (address % PAGE_BYTES);
     return toPageEnd < length ? this.#transfer(tid, address, into, toPageEnd, at) : whole;
+  }
+
+  /** Two pieces in one call; false unless both could be read whole. */
+  readPair(
+    tid: number,
+    first: { readonly address: number; readonly into: KernelBuffer; readonly length: number },
+    second: { readonly address: number; readonly into: KernelBuffer; readonly length: number },
+  ): boolean {
+    const { at, size } = Iovec;
+    for (const [index, { address, into, length }] of [first, second].entries()) {
+      this.#local.setU64(index * size + at.base, into.address);
+      this.#local.setU64(index * size + at.length, length);
+      this.#remote.setU64(index * size + at.base, address);
+      this.#remote.setU64(index * size + at.length, length);
+    }
+    const got = sys("process_vm_readv", tid, this.#local.address, 2, this.#remote.address, 2, 0);
+    return got === first.length + second.length;
   }
 
   #transfer(tid: number, address: number, into: KernelBuffer, length: number, at: number): number {

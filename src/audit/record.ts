@@ -71,8 +71,10 @@ export interface FileRecord extends Common {
   /** The Landlock rights that were missing. */
   readonly rights: readonly string[];
   readonly action: "deny";
-  /** The line of policy that would allow it. */
-  readonly grant: string;
+  /** The line of policy that would allow it; null if a hole is in the way. */
+  readonly grant: string | null;
+  /** The glob of that hole. */
+  readonly hole: string | null;
 }
 
 export interface ExecCounts {

@@ -13,6 +13,11 @@ export const FLAG_DETAILS: Readonly<Record<FlagName, string | null>> = {
     "does not expand it: --read '/etc/ssl/**'.",
   write: "Adds to `write_globs` of the policy's [filesystem] table.",
   allow: "Adds to `allow_globs` of the policy's [filesystem] table.",
+  "explain-denials":
+    "The kernel refuses a file access without saying why. With this flag every such call is " +
+    "looked at on its way: what the grants do not cover is written to the audit log (`event` is " +
+    "`file`) and summed up at the end, with the line of policy that would allow it. It decides " +
+    "nothing, and it makes opening files many times slower, so it is for finding out.",
   "wait-all":
     "When the command ends, faraday ends what it left running: TERM first, KILL after a grace " +
     "time. With this flag it waits for those processes instead.",

@@ -58,6 +58,13 @@ const flags = {
     category: "Files",
     summary: "grant reading and writing below GLOB (repeatable)",
   },
+  "explain-denials": {
+    short: null,
+    value: null,
+    repeat: "last",
+    category: "Files",
+    summary: "tell which file accesses the seal refuses, and what would grant them (slow)",
+  },
   "wait-all": {
     short: null,
     value: null,
@@ -121,6 +128,7 @@ const commands = {
       "read",
       "write",
       "allow",
+      "explain-denials",
       "wait-all",
       "keep-fd",
       "audit",

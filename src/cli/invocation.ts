@@ -21,6 +21,7 @@ export interface RunInvocation {
   readonly read: readonly string[];
   readonly write: readonly string[];
   readonly allow: readonly string[];
+  readonly explainDenials: boolean;
   readonly waitAll: boolean;
   /** Ascending, without duplicates, each at least 3. */
   readonly keepFds: readonly number[];

@@ -72,6 +72,7 @@ function parseRun(
     read: values.get("read") ?? [],
     write: values.get("write") ?? [],
     allow: values.get("allow") ?? [],
+    explainDenials: values.has("explain-denials"),
     waitAll: values.has("wait-all"),
     keepFds: keepFds.value,
     color: colorChoice(scanned),

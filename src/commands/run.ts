@@ -23,7 +23,7 @@ export async function runRun(
   worker: Worker,
 ): Promise<never> {
   const ended = workerReport(worker);
-  const caller = readCallerState();
+  const caller = readCallerState({ ignoredChildren: launcher.ignoredChildren });
   superviseSignals(caller.ignoredSignals, launcher.pid);
   const prepared = await prepareRun(invocation, caller);
   if (!prepared.ok) return refuse(prepared.error, invocation);
@@ -67,6 +67,7 @@ function orderFor(
       verifies: run.verifies,
       waitAll: invocation.waitAll,
       writableTrees: run.writableTrees,
+      explain: run.explain,
       busyMark: shared.busyMark,
     },
   };
@@ -98,11 +99,15 @@ async function finish(
   run: PreparedRun,
   invocation: RunInvocation,
 ): Promise<never> {
-  if (report.kind !== "ended") {
+  if (report.kind === "launch-failed") {
     const message = `a layer could not be enforced: ${report.message}`;
     return refuse(refusal(EXIT_NOT_EXECUTED, message), invocation);
   }
-  const { ending, counts, denials, journalFailure } = report.result;
+  if (report.kind === "crashed") {
+    const message = `the supervisor failed, so the run was ended: ${report.message}`;
+    return refuse(refusal(EXIT_OWN_FAILURE, message), invocation);
+  }
+  const { ending, counts, denials, fileDenials, journalFailure } = report.result;
   const exit = exitCode(report);
   const { leftovers, leftoversHandled, signal } = ending;
   const isRecorded = journal.end({
@@ -116,6 +121,10 @@ async function finish(
   if (failure !== null || denials.length > 0 || report.execErrno !== null) {
     const { reportEnd } = await import("./run-report.ts");
     reportEnd({ run, invocation, denials, execErrno: report.execErrno, journalFailure: failure });
+  }
+  if (fileDenials.length > 0) {
+    const { reportFileDenials } = await import("./file-denial-report.ts");
+    reportFileDenials(fileDenials, invocation.color);
   }
   exitNow(failure !== null ? EXIT_OWN_FAILURE : exit);
 }
@@ -135,6 +144,6 @@ async function refuse(reason: Refusal, invocation: RunInvocation): Promise<never
 function workerReport(worker: Worker): Promise<WorkerReport> {
   return new Promise((resolve) => {
     worker.onmessage = ({ data }: MessageEvent<WorkerReport>) => resolve(data);
-    worker.onerror = (event) => resolve({ kind: "launch-failed", message: event.message });
+    worker.onerror = (event) => resolve({ kind: "crashed", message: event.message });
   });
 }

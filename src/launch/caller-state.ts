@@ -11,10 +11,11 @@ export interface CallerState {
 /** The runtime ignores these two for itself before any of our code runs. */
 const RUNTIME_IGNORES: ReadonlySet<number> = new Set([Signal.PIPE, Signal.XFSZ]);
 
-export function readCallerState(): CallerState {
+/** SIGCHLD is caught by now, so whether it was ignored comes from whoever caught it. */
+export function readCallerState(caught: { readonly ignoredChildren: boolean }): CallerState {
   const status = readFileSync("/proc/self/status", "latin1");
   const ignored = BigInt(`0x${statusField(status, "SigIgn")}`);
-  const ignoredSignals: number[] = [];
+  const ignoredSignals: number[] = caught.ignoredChildren ? [Signal.CHLD] : [];
   for (let signal = 1; signal <= SIGNAL_MAX; signal++) {
     const isIgnored = ((ignored >> BigInt(signal - 1)) & 1n) === 1n;
     if (isIgnored && !RUNTIME_IGNORES.has(signal)) ignoredSignals.push(signal);

@@ -1,10 +1,11 @@
 import embeddedFilter from "../../build/exec-filter.json" with { type: "json" };
 import { Capability } from "../../ffi/abi/process.ts";
 import { isOpenDescriptor } from "../../ffi/calls/process.ts";
+import { execFilter } from "../plan/exec-filter.ts";
 import type { FileSeal } from "../plan/file-seal.ts";
 import { guardDomain } from "../plan/guard-domain.ts";
 import type { KernelFeatures } from "../plan/kernel-features.ts";
-import type { LaunchPlan } from "../plan/launch-plan.ts";
+import type { LandlockPlan, LaunchPlan } from "../plan/launch-plan.ts";
 import { type LayerStates, layerStates } from "../plan/layer-states.ts";
 import { bytesToText, textToBytes } from "../policy/byte-text.ts";
 import type { Diagnostic } from "../policy/diagnostic.ts";
@@ -21,6 +22,7 @@ export interface RunRequest {
   readonly read: readonly string[];
   readonly write: readonly string[];
   readonly allow: readonly string[];
+  readonly explainDenials: boolean;
   readonly argv: readonly string[];
   readonly keepFds: readonly number[];
 }
@@ -35,6 +37,8 @@ export interface PreparedRun {
   readonly warnings: readonly Diagnostic[];
   /** One character a byte; empty where files are not sealed. */
   readonly writableTrees: readonly string[];
+  /** The seal whose denials are to be told. */
+  readonly explain: Explained | null;
 }
 
 const latin1 = (text: string): string => Buffer.from(textToBytes(text)).toString("latin1");
@@ -82,7 +86,7 @@ export async function prepareRun(
     keepFds: request.keepFds,
     dropCapabilities: Object.values(Capability),
     landlock: seal?.landlock ?? guardDomain(features.landlockAbi),
-    filter: Buffer.from(embeddedFilter.filter, "base64").toString("latin1"),
+    filter: (await filterFor(request, seal, features)).toString("latin1"),
   };
   const verifies = features.ptraceRefusal === null;
   return ok({
@@ -93,6 +97,7 @@ export async function prepareRun(
     verifies,
     warnings: seal?.warnings ?? [],
     writableTrees: seal?.landlock == null ? [] : seal.writable.map(latin1),
+    explain: request.explainDenials ? explained(seal) : null,
   });
 }
 
@@ -103,6 +108,30 @@ function policyContext({ environment }: CallerState): PolicyContext {
     return value === undefined ? undefined : bytesToText(Buffer.from(value, "latin1"));
   };
   return { env, home: env("HOME") };
+}
+
+type Explained = { readonly landlock: LandlockPlan } & Pick<FileSeal, "holes">;
+
+function explained(seal: FileSeal | null): Explained | null {
+  return seal?.landlock == null ? null : { landlock: seal.landlock, holes: seal.holes };
+}
+
+/** The usual filter was compiled when faraday was built; what a seal adds is compiled here. */
+async function filterFor(
+  request: RunRequest,
+  seal: FileSeal | null,
+  features: KernelFeatures,
+): Promise<Buffer> {
+  if (seal?.landlock != null) {
+    const { fileFilter, explainFilter } = await import("../plan/file-filter.ts");
+    const refused = fileFilter(features.landlockAbi);
+    const rules = [...refused, ...(request.explainDenials ? explainFilter(refused) : [])];
+    if (rules.length > 0) {
+      const { compileFilter } = await import("../../ffi/calls/libseccomp.ts");
+      return compileFilter([...execFilter(), ...rules]);
+    }
+  }
+  return Buffer.from(embeddedFilter.filter, "base64");
 }
 
 type Sealed = FileSeal & { readonly mayExecute: (program: string) => boolean };

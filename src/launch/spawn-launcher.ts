@@ -16,6 +16,8 @@ export interface Launcher {
   readonly socket: Fd;
   /** Readable after any child or tracee changed its state. */
   readonly childEvents: Fd;
+  /** Whether SIGCHLD was ignored before we needed it ourselves. */
+  readonly ignoredChildren: boolean;
 }
 
 const EMBEDDED = "/$bunfs/";
@@ -42,7 +44,12 @@ export function spawnLauncher(entry: string, keepFds: readonly number[]): Launch
   });
   sys("close", theirs);
   if (pid < 0) throw new Error(`cannot start the launcher: errno ${-pid}`);
-  return { pid: pid as Pid, socket: ours, childEvents };
+  return {
+    pid: pid as Pid,
+    socket: ours,
+    childEvents: childEvents.fd,
+    ignoredChildren: childEvents.wasIgnored,
+  };
 }
 
 /**

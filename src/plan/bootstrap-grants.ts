@@ -32,6 +32,7 @@ const SETTINGS = [
   "/etc/localtime",
   "/etc/timezone",
   "/etc/locale.conf",
+  "/etc/locale.alias",
   "/etc/os-release",
   "/etc/terminfo",
   "/etc/mime.types",

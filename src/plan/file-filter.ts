@@ -38,8 +38,12 @@ export function fileFilter(landlockAbi: number): readonly FilterRule[] {
 
 /**
  * With --explain-denials every call that Landlock may deny is shown to the supervisor, which lets
- * all of them go on. Calls that `fileFilter` refuses stay refused.
+ * all of them go on. A call that `fileFilter` refuses, if only in part, stays out of it: of two
+ * rules for one call the kernel would have to know which is meant.
  */
-export function explainFilter(): readonly FilterRule[] {
-  return Object.keys(FILE_CALLS).map((call) => ({ call, action: "notify", when: [] }));
+export function explainFilter(refused: readonly FilterRule[]): readonly FilterRule[] {
+  const isRefused = new Set(refused.map(({ call }) => call));
+  return Object.keys(FILE_CALLS).flatMap((call) =>
+    isRefused.has(call) ? [] : { call, action: "notify", when: [] },
+  );
 }

@@ -35,6 +35,13 @@ export interface FileSeal {
   readonly warnings: readonly Diagnostic[];
   /** Real paths that the policy lets the agent write to or below. */
   readonly writable: readonly string[];
+  /** Real paths of the holes, each with the glob it comes from. */
+  readonly holes: readonly SealedHole[];
+}
+
+export interface SealedHole {
+  readonly path: string;
+  readonly glob: string;
 }
 
 /** A grant whose path has been looked up. */
@@ -77,6 +84,7 @@ export function fileSeal(request: SealRequest): Result<FileSeal, readonly Diagno
     state: fileLayerState(landlockAbi, policy),
     warnings,
     writable: seal.writable,
+    holes: [...joined(denied, unwritable).paths].map(([path, glob]) => ({ path, glob })),
   });
 }
 

@@ -10,6 +10,7 @@ const ARGV_BYTES_MAX = 6 * 1024 * 1024;
 const POINTERS_PER_READ = 64;
 const WINDOW_BYTES = ARGUMENT_BYTES_MAX + 1;
 const FIRST_READ_BYTES = 1024;
+const USUAL_PATH_BYTES = 256;
 const ADDRESS_MAX = Number.MAX_SAFE_INTEGER - ARGV_BYTES_MAX;
 
 /** argv as the kernel will lay it out: each argument with its NUL, one after the other. */
@@ -28,13 +29,28 @@ export class CallerMemory {
   readonly #window = new KernelBuffer(WINDOW_BYTES);
   #windowStart = 0;
   #windowLength = 0;
+  #pointersStart = 0;
   #out = Buffer.allocUnsafeSlow(64 * 1024);
   #tid = 0;
 
   /** The thread whose memory is read from here on. */
   turnTo(tid: number): void {
-    this.#windowLength = 0;
     this.#tid = tid;
+    this.#windowLength = 0;
+    this.#pointersStart = 0;
+  }
+
+  /** Turns to a thread and fetches, if it can be done in one go, what its exec points to. */
+  turnToExec(tid: number, pathAddress: number, argvAddress: number): void {
+    this.turnTo(tid);
+    const isFetched = this.#memory.readPair(
+      tid,
+      { address: pathAddress, into: this.#window, length: USUAL_PATH_BYTES },
+      { address: argvAddress, into: this.#pointers, length: POINTERS_PER_READ * 8 },
+    );
+    this.#windowStart = pathAddress;
+    this.#windowLength = isFetched ? USUAL_PATH_BYTES : 0;
+    this.#pointersStart = isFetched ? argvAddress : 0;
   }
 
   /** A path, one character a byte; or a negated errno, as the kernel would answer the caller. */
@@ -44,18 +60,15 @@ export class CallerMemory {
     return this.#window.bytes.toString("latin1", range.start, range.end);
   }
 
-  /** Eight bytes as an unsigned number; null if they cannot be read. */
-  word(address: number): number | null {
-    return this.#read(this.#pointers, 8, address) === 8 ? this.#pointers.u64(0) : null;
-  }
-
   argv(address: number): RawArgv | number {
     // A caller may pass NULL for an empty list. Either way the program gets one empty argument.
     if (address === 0) return { cmdline: Buffer.from([0]), count: 1 };
     let used = 0;
     let count = 0;
     for (let at = address; used + count * 8 < ARGV_BYTES_MAX; at += POINTERS_PER_READ * 8) {
-      const got = this.#read(this.#pointers, POINTERS_PER_READ * 8, at);
+      const isFetched = at === this.#pointersStart;
+      const bytes = POINTERS_PER_READ * 8;
+      const got = isFetched ? bytes : this.#read(this.#pointers, bytes, at);
       const pointers = Math.floor(got / 8);
       if (pointers <= 0) return unreadable(got);
       for (let index = 0; index < pointers; index++) {

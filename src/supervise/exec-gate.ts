@@ -74,9 +74,11 @@ export class ExecGate {
   #read(tid: number, isExecveat: boolean): ExecCall | number {
     const { listener, memory, callers } = this.#parts;
     const first = isExecveat ? 1 : 0;
-    memory.turnTo(tid);
-    const path = memory.path(listener.argument(first));
-    const raw = typeof path === "number" ? path : memory.argv(listener.argument(first + 1));
+    const pathAddress = listener.argument(first);
+    const argvAddress = listener.argument(first + 1);
+    memory.turnToExec(tid, pathAddress, argvAddress);
+    const path = memory.path(pathAddress);
+    const raw = typeof path === "number" ? path : memory.argv(argvAddress);
     if (typeof path === "number") return path;
     if (typeof raw === "number") return raw;
     const status = callers.status(tid);

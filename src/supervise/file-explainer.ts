@@ -6,8 +6,8 @@ import { ARCH } from "../../ffi/calls/libc.ts";
 import type { Listener } from "../../ffi/calls/notify.ts";
 import { type FileNeed, SealReader } from "../plan/file-needs.ts";
 import type { LandlockPlan } from "../plan/launch-plan.ts";
+import type { ArgumentMemory } from "./argument-memory.ts";
 import type { CallerReader, CallerStatus } from "./caller.ts";
-import type { CallerMemory } from "./caller-memory.ts";
 import type { FileLog } from "./file-log.ts";
 import type { ProgramFile, ProgramFinder } from "./program-file.ts";
 
@@ -29,7 +29,7 @@ const NODE_RIGHTS: Readonly<Record<number, FsRight>> = {
 export interface FileExplainerParts {
   readonly listener: Listener;
   readonly files: FileCalls;
-  readonly memory: CallerMemory;
+  readonly memory: ArgumentMemory;
   readonly callers: CallerReader;
   readonly finder: ProgramFinder;
   readonly log: FileLog;
@@ -102,9 +102,8 @@ export class FileExplainer {
   }
 
   #openHowFlags({ flags }: FileCallShape): number {
-    const address = this.#parts.listener.argument(flags ?? 0);
-    this.#parts.memory.turnTo(this.#parts.listener.tid);
-    return this.#parts.memory.word(address) ?? 0;
+    const { listener, memory } = this.#parts;
+    return memory.data(listener.tid, listener.argument(flags ?? 0), 4)?.readInt32LE(0) ?? 0;
   }
 
   #open(shape: FileCallShape, tid: number, status: CallerStatus, flags: number): FileNeed[] {
@@ -183,8 +182,7 @@ export class FileExplainer {
 
   #path(argument: number, tid: number): string | null {
     const { listener, memory } = this.#parts;
-    memory.turnTo(tid);
-    const path = memory.path(listener.argument(argument));
+    const path = memory.path(tid, listener.argument(argument));
     return typeof path === "number" ? null : path;
   }
 

@@ -1,5 +1,11 @@
 import { Errno } from "../../ffi/abi/errno.ts";
-import { AT_EMPTY_PATH, AT_FDCWD, O_PATH, RESOLVE_NO_MAGICLINKS } from "../../ffi/abi/file.ts";
+import {
+  AT_EMPTY_PATH,
+  AT_FDCWD,
+  O_PATH,
+  RESOLVE_NO_MAGICLINKS,
+  RESOLVE_NO_SYMLINKS,
+} from "../../ffi/abi/file.ts";
 import type { FileCalls, FileStat } from "../../ffi/calls/file.ts";
 
 const LINKS_MAX = 40;
@@ -46,7 +52,12 @@ export class ProgramFinder {
   /** `path` is absolute, or relative to the `base` directory. A negated errno if there is none. */
   find(path: string, view: PathView, base: string): ProgramFile | number {
     const absolute = path.startsWith("/") ? path : `${base}/${path}`;
-    const fd = this.#files.openResolving(absolute, O_PATH, RESOLVE_NO_MAGICLINKS, AT_FDCWD);
+    const plain = this.#files.openResolving(absolute, O_PATH, RESOLVE_NO_SYMLINKS, AT_FDCWD);
+    if (plain >= 0) return this.#holdPlain(plain, absolute);
+    const fd =
+      plain === -Errno.ELOOP
+        ? this.#files.openResolving(absolute, O_PATH, RESOLVE_NO_MAGICLINKS, AT_FDCWD)
+        : plain;
     if (fd >= 0) return this.hold(fd);
     // Only a way through a magic link (/proc/self/exe, /dev/fd/3, /proc/self/cwd/…) means another
     // file to us than to the caller. The kernel says so with ELOOP, or with ENOENT where we have no
@@ -69,6 +80,13 @@ export class ProgramFinder {
     this.release(directory);
     const last = whole.slice(slash + 1);
     return foldPath(`${directory.realPath}/${last === ".." ? "" : last}`);
+  }
+
+  /** No link was followed on the way here, so the text of the path is its real name. */
+  #holdPlain(fd: number, path: string): ProgramFile | number {
+    const stat = this.#files.stat(fd, "", AT_EMPTY_PATH);
+    if (stat === null || stat.links === 0) return this.hold(fd);
+    return { fd, stat, realPath: foldPath(path), kind: "file" };
   }
 
   /** Takes over an O_PATH descriptor. */
@@ -136,13 +154,16 @@ export class ProgramFinder {
   }
 }
 
-/** Without `.` and doubled slashes. */
-export function foldPath(path: string): string {
+/** Folds `.`, `..` and doubled slashes as text: right for a path that goes through no link. */
+function foldPath(path: string): string {
   if (!path.includes("//") && !path.includes("/.") && !path.endsWith("/")) return path;
-  return `/${path
-    .split("/")
-    .filter((part) => part !== "" && part !== ".")
-    .join("/")}`;
+  const parts: string[] = [];
+  for (const part of path.split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part === "..") parts.pop();
+    else parts.push(part);
+  }
+  return `/${parts.join("/")}`;
 }
 
 const MAGIC = /^\/proc\/\d+(?:\/task\/\d+)?\/(?:exe|cwd|root|fd\/\d+|map_files\/[^/]+)$/;

@@ -5,6 +5,7 @@ import { Tracer } from "../../ffi/calls/tracer.ts";
 import { Journal, type JournalSink } from "../audit/journal.ts";
 import { compilePolicy } from "../policy/compile-policy.ts";
 import type { Policy } from "../policy/model.ts";
+import { ArgumentMemory } from "./argument-memory.ts";
 import { BusyMark } from "./busy-mark.ts";
 import { type CallNumbers, callNumbers } from "./call-numbers.ts";
 import { CallerReader } from "./caller.ts";
@@ -14,6 +15,8 @@ import { ExecGate } from "./exec-gate.ts";
 import { ExecJudge } from "./exec-judge.ts";
 import { type Denial, ExecLog } from "./exec-log.ts";
 import { ExecVerifier } from "./exec-verifier.ts";
+import { FileExplainer } from "./file-explainer.ts";
+import { type ExplainedSeal, type FileDenial, FileLog } from "./file-log.ts";
 import { leftoversLine } from "./leftovers.ts";
 import { MismatchJudge } from "./mismatch-judge.ts";
 import { nameTrust } from "./name-trust.ts";
@@ -34,7 +37,7 @@ export interface SessionConfig {
   /** Trees (one character a byte) that the agent may write; empty where files are not sealed. */
   readonly writableTrees: readonly string[];
   /** The seal whose denials are to be told; null if they are not. */
-  readonly explain: LandlockPlan | null;
+  readonly explain: ExplainedSeal | null;
   /** Shared with the watchdog in the main thread. */
   readonly busyMark: SharedArrayBuffer;
 }
@@ -60,12 +63,18 @@ export interface SessionStart {
   readonly go: () => void;
 }
 
+/** Answers the notification that the listener holds if it is one of its own. */
+interface FileCallHandler {
+  readonly handle: () => boolean;
+}
+
 /** Puts the parts together for one run, and runs it. */
 export class Session {
   readonly #config: SessionConfig;
   readonly #effects: SessionEffects;
   readonly #journal: Journal;
   readonly #log: ExecLog;
+  readonly #fileLog: FileLog;
   readonly #files = new FileCalls();
   readonly #tracer = new Tracer();
   readonly #callers = new CallerReader(this.#files);
@@ -81,6 +90,10 @@ export class Session {
     this.#journal = new Journal(config.journalFd === null ? null : effects.journal);
     const trace = config.trace ? (line: string) => effects.say(line) : null;
     this.#log = new ExecLog(this.#journal, config.sessionId, trace);
+    this.#fileLog = new FileLog(this.#journal, config.sessionId, {
+      holes: config.explain?.holes ?? [],
+      journalFailed: () => this.#journalFailed(),
+    });
   }
 
   /** Serves the listener until the command and all that it left are gone. `go` lets it execute. */
@@ -88,6 +101,7 @@ export class Session {
     const { waitAll } = this.#config;
     const listener = new Listener(listenerFd);
     const { gate, verifier } = this.#execParts(listener);
+    const fileCalls = this.#fileCallHandlers(listener);
     const busy = new BusyMark(this.#config.busyMark);
     busy.publishListener(listenerFd);
     const supervisor = new Supervisor({
@@ -99,7 +113,7 @@ export class Session {
       answer: () => {
         this.#markStart();
         busy.begin(listener.id);
-        this.#answer(listener, gate);
+        this.#answer(listener, gate, fileCalls);
         busy.end();
       },
       isVerifying: () => verifier.isWaiting,
@@ -115,6 +129,7 @@ export class Session {
       ending,
       counts: this.#log.counts,
       denials: this.#log.denials,
+      fileDenials: this.#fileLog.denials,
       journalFailure: this.#journalBroken ? this.#journal.failure : null,
     };
   }
@@ -170,10 +185,24 @@ export class Session {
     this.#startedMs = this.#effects.nowMs();
   }
 
-  #answer(listener: Listener, gate: ExecGate): void {
+  #fileCallHandlers(listener: Listener): readonly FileCallHandler[] {
+    const { explain } = this.#config;
+    const parts = {
+      listener,
+      files: this.#files,
+      memory: new ArgumentMemory(),
+      callers: this.#callers,
+      finder: this.#finder,
+    };
+    if (explain === null) return [];
+    return [new FileExplainer({ ...parts, log: this.#fileLog, seal: explain.landlock })];
+  }
+
+  #answer(listener: Listener, gate: ExecGate, fileCalls: readonly FileCallHandler[]): void {
     const number = listener.callNumber;
     if (number === this.#numbers.execve) gate.handle(false);
     else if (number === this.#numbers.execveat) gate.handle(true);
+    else if (fileCalls.some((handler) => handler.handle())) return;
     else answerPeerCall(listener, this.#callers, this.#numbers.pidArgument(number));
   }
 

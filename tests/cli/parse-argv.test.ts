@@ -9,6 +9,7 @@ const RUN = {
   read: [],
   write: [],
   allow: [],
+  explainDenials: false,
   waitAll: false,
   keepFds: [],
   color: "auto",
