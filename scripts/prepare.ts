@@ -31,12 +31,18 @@ chmodSync(join(build, "libseccomp.so"), 0o644);
 const { compileFilter } = await import("../ffi/calls/libseccomp.ts");
 const { ARCH } = await import("../ffi/calls/libc.ts");
 const { execFilter } = await import("../src/plan/exec-filter.ts");
+const { SEAL_KINDS, sealFilter } = await import("../src/plan/file-filter.ts");
 const { parsePolicy } = await import("../src/policy/parse-policy.ts");
 const { BUILTIN_POLICIES, BUILTIN_PREFIX } = await import("../src/launch/builtin-policies.ts");
 
-/** The filter of a run without a network layer is always the same. */
+/** The filters of a run without a network layer are always the same. */
 const filter = compileFilter(execFilter()).toString("base64");
-writeFileSync(join(build, "exec-filter.json"), JSON.stringify({ arch: ARCH, filter }));
+const sealed = SEAL_KINDS.map((kind) => [
+  kind,
+  compileFilter([...execFilter(), ...sealFilter(kind)]).toString("base64"),
+]);
+const filters = { arch: ARCH, filter, ...Object.fromEntries(sealed) };
+writeFileSync(join(build, "exec-filter.json"), JSON.stringify(filters));
 
 /** A policy that depends on where it is used is read there. */
 const DEPENDS = /^\s*extends\b|\$\{|^\s*\[filesystem\]/m;

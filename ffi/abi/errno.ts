@@ -18,6 +18,7 @@ export const Errno = {
   EINVAL: 22,
   ENOSPC: 28,
   EPIPE: 32,
+  ERANGE: 34,
   ENAMETOOLONG: 36,
   ENOSYS: 38,
   ELOOP: 40,

@@ -1,3 +1,4 @@
+import type { Arch } from "./arch.ts";
 import { array, i32, struct, u8, u16, u32, u64 } from "./struct.ts";
 
 export const AT_FDCWD = -100;
@@ -12,6 +13,11 @@ export const O_APPEND = 0o2000;
 export const O_NONBLOCK = 0o4000;
 export const O_CLOEXEC = 0o2000000;
 export const O_PATH = 0o10000000;
+/** One of the few flags that the two machines number differently. */
+export const O_NOFOLLOW: Readonly<Record<Arch, number>> = {
+  x86_64: 0o400000,
+  aarch64: 0o100000,
+};
 
 export const RESOLVE_NO_MAGICLINKS = 2;
 export const RESOLVE_NO_SYMLINKS = 4;

@@ -49,9 +49,9 @@ export const COMMAND_DETAILS: Readonly<Record<CommandName, string>> = {
     "PATH; without either, the embedded default policy is checked. Exits with 0 if the policy " +
     "can be used, with 1 if not.",
   doctor:
-    "Tries what `run` needs from the kernel (a seccomp listener, ptrace, Landlock and its rights) " +
-    "and says what each missing part costs. Exits with 0 if the default policy can be enforced " +
-    "here, with 1 if not.",
+    "Tries what `run` needs from the kernel (a seccomp listener, ptrace, Landlock with its " +
+    "rights) and says what each missing part costs. Exits with 0 if the default policy can be " +
+    "enforced here, with 1 if not.",
   help: "Explains a command or a topic on standard output.",
 };
 

@@ -67,6 +67,7 @@ function orderFor(
       verifies: run.verifies,
       waitAll: invocation.waitAll,
       writableTrees: run.writableTrees,
+      isSealed: run.layers.files.state === "enforced",
       explain: run.explain,
       busyMark: shared.busyMark,
     },
@@ -123,7 +124,7 @@ async function finish(
     reportEnd({ run, invocation, denials, execErrno: report.execErrno, journalFailure: failure });
   }
   if (fileDenials.length > 0) {
-    const { reportFileDenials } = await import("./file-denial-report.ts");
+    const { reportFileDenials } = await import("./run-file-denials.ts");
     reportFileDenials(fileDenials, invocation.color);
   }
   exitNow(failure !== null ? EXIT_OWN_FAILURE : exit);

@@ -1,7 +1,7 @@
-import embeddedFilter from "../../build/exec-filter.json" with { type: "json" };
+import embeddedFilters from "../../build/exec-filter.json" with { type: "json" };
 import { Capability } from "../../ffi/abi/process.ts";
 import { isOpenDescriptor } from "../../ffi/calls/process.ts";
-import { execFilter } from "../plan/exec-filter.ts";
+import { sealKind } from "../plan/file-filter.ts";
 import type { FileSeal } from "../plan/file-seal.ts";
 import { guardDomain } from "../plan/guard-domain.ts";
 import type { KernelFeatures } from "../plan/kernel-features.ts";
@@ -86,7 +86,7 @@ export async function prepareRun(
     keepFds: request.keepFds,
     dropCapabilities: Object.values(Capability),
     landlock: seal?.landlock ?? guardDomain(features.landlockAbi),
-    filter: (await filterFor(request, seal, features)).toString("latin1"),
+    filter: filterFor(request, seal, features).toString("latin1"),
   };
   const verifies = features.ptraceRefusal === null;
   return ok({
@@ -116,22 +116,15 @@ function explained(seal: FileSeal | null): Explained | null {
   return seal?.landlock == null ? null : { landlock: seal.landlock, holes: seal.holes };
 }
 
-/** The usual filter was compiled when faraday was built; what a seal adds is compiled here. */
-async function filterFor(
-  request: RunRequest,
+/** The filters were compiled when faraday was built. */
+function filterFor(
+  { explainDenials }: RunRequest,
   seal: FileSeal | null,
-  features: KernelFeatures,
-): Promise<Buffer> {
-  if (seal?.landlock != null) {
-    const { fileFilter, explainFilter } = await import("../plan/file-filter.ts");
-    const refused = fileFilter(features.landlockAbi);
-    const rules = [...refused, ...(request.explainDenials ? explainFilter(refused) : [])];
-    if (rules.length > 0) {
-      const { compileFilter } = await import("../../ffi/calls/libseccomp.ts");
-      return compileFilter([...execFilter(), ...rules]);
-    }
-  }
-  return Buffer.from(embeddedFilter.filter, "base64");
+  { landlockAbi }: KernelFeatures,
+): Buffer {
+  const isSealed = seal !== null && seal.landlock !== null;
+  const kind = isSealed ? sealKind(landlockAbi, { explains: explainDenials }) : "filter";
+  return Buffer.from(embeddedFilters[kind], "base64");
 }
 
 type Sealed = FileSeal & { readonly mayExecute: (program: string) => boolean };

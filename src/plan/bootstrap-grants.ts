@@ -58,7 +58,7 @@ const SETTINGS = [
 const DEVICES = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
 const SOURCES = ["/dev/random", "/dev/urandom"];
 
-/** The grants that are added unless `no_bootstrap_reads` is set; what a machine lacks is skipped. */
+/** Added unless `no_bootstrap_reads` is set; what a machine lacks is skipped. */
 export const BOOTSTRAP_GRANTS: readonly BootstrapGrant[] = [
   ...PROGRAMS.map((path) => ({ path, uses: PROGRAM })),
   ...SETTINGS.map((path) => ({ path, uses: DATA })),

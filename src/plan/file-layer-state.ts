@@ -24,10 +24,7 @@ const LIMITS: readonly Gap[] = [
 ];
 
 /** True on every kernel: Landlock has no right for it. */
-const ALWAYS = [
-  "mode, owner, times and extended attributes can be changed outside of the grants",
-  "names, sizes and times of files outside of the grants can be seen with stat",
-];
+const ALWAYS = ["names, sizes and times of files outside of the grants can be seen with stat"];
 
 const TERMINALS = "other terminals of the same user can be opened (/dev/pts is a bootstrap grant)";
 

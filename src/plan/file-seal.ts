@@ -178,8 +178,8 @@ class Expander {
       if (opened.length > 0) this.#warn(root, "closed-directory", closedMessage(opened));
     }
     if (swallowedBy !== null && (use === "write" || use === "read")) {
-      const message = `${root.key}: ${root.path} lies in the hole "${swallowedBy}", so it grants nothing`;
-      this.#warn(root, "swallowed-grant", message);
+      const why = `lies in the hole "${swallowedBy}", so it grants nothing`;
+      this.#warn(root, "swallowed-grant", `${root.key}: ${root.path} ${why}`);
     }
   }
 
@@ -191,7 +191,8 @@ class Expander {
 function closedMessage(opened: readonly string[]): string {
   const shown = opened.slice(0, 3).join(", ");
   const more = opened.length > 3 ? ` and ${opened.length - 3} more` : "";
-  return `a hole is inside, so nothing can be created, removed or renamed directly in ${shown}${more}`;
+  const lost = "nothing can be created, removed or renamed directly in";
+  return `a hole is inside, so ${lost} ${shown}${more}`;
 }
 
 function landlockPlan(grants: GrantTable, landlockAbi: number): LandlockPlan {

@@ -20,7 +20,7 @@ export interface HoleSearch extends Holes {
 export interface HoleContext {
   readonly cwd: string;
   readonly facts: PathFacts;
-  /** Real paths that the agent may write: what a `**` matches could be created there at any time. */
+  /** Real paths that the agent may write: what a `**` matches could be created there. */
   readonly writable: readonly string[];
 }
 

@@ -34,7 +34,7 @@ export interface GrantRoots {
   readonly warnings: readonly Diagnostic[];
 }
 
-/** Turns globs into the subtrees that stand for them, and says where that is more than was asked. */
+/** Turns globs into the subtrees that stand for them, and says where that is more. */
 export function grantRoots(policy: FilesystemPolicy, cwd: string): GrantRoots {
   const roots: GrantRoot[] = [];
   const warnings: Diagnostic[] = [];

@@ -30,6 +30,16 @@ export class CallerReader {
     return tgid === null || ppid === null || uid === null ? null : { tgid, ppid, uid };
   }
 
+  /** Whether a signal waits to be delivered to the thread or its process. */
+  hasPending(tid: number, signal: number): boolean {
+    const length = this.#files.slurp(`/proc/${tid}/status`, this.#buffer);
+    const text = this.#buffer.bytes.toString("latin1", 0, Math.max(length, 0));
+    const bit = 1n << BigInt(signal - 1);
+    return Array.from(text.matchAll(/^(?:SigPnd|ShdPnd):\t([0-9a-f]+)$/gm)).some(
+      ([, mask]) => (BigInt(`0x${mask}`) & bit) !== 0n,
+    );
+  }
+
   /** One character a byte; null for a directory that cannot be read. */
   cwd(tid: number): string | null {
     return this.#files.readlink(`/proc/${tid}/cwd`);

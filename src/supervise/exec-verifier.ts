@@ -15,6 +15,12 @@ import type { ProgramFile, ProgramFinder } from "./program-file.ts";
 import { StartedArgv } from "./started-argv.ts";
 
 const SIGTRAP = 5;
+const STOP_SIGNALS: ReadonlySet<number> = new Set([
+  Signal.STOP,
+  Signal.TSTP,
+  Signal.TTIN,
+  Signal.TTOU,
+]);
 const CMDLINE_BYTES = 64 * 1024;
 
 /** An exec that was allowed and has not been seen to happen yet. */
@@ -144,10 +150,20 @@ export class ExecVerifier {
     }
     const known = this.#pending.has(report.pid);
     // Any other stop is on the way back to user space: the exec failed.
-    const signal = report.event === 0 && report.signal !== SIGTRAP ? report.signal : 0;
+    const isSignal = report.event === 0 && report.signal !== SIGTRAP;
+    const signal = isSignal && !this.#isOutdated(report) ? report.signal : 0;
     const detached = this.#tracer.detach(report.pid, signal);
     this.#forget(report.pid);
     return known || detached === 0;
+  }
+
+  /**
+   * A stop that was overtaken. We may have been stopped ourselves, by the same Ctrl-Z; when `fg`
+   * continues us both, the tracee's own stop is still to be delivered, and nobody would continue
+   * it again.
+   */
+  #isOutdated({ pid, signal }: { readonly pid: number; readonly signal: number }): boolean {
+    return STOP_SIGNALS.has(signal) && this.#callers.hasPending(pid, Signal.CONT);
   }
 
   #verify(pid: number, pending: PendingExec | null): void {

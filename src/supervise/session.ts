@@ -18,6 +18,7 @@ import { ExecVerifier } from "./exec-verifier.ts";
 import { FileExplainer } from "./file-explainer.ts";
 import { type ExplainedSeal, type FileDenial, FileLog } from "./file-log.ts";
 import { leftoversLine } from "./leftovers.ts";
+import { MetadataGuard } from "./metadata-guard.ts";
 import { MismatchJudge } from "./mismatch-judge.ts";
 import { nameTrust } from "./name-trust.ts";
 import { answerPeerCall } from "./peer-guard.ts";
@@ -36,6 +37,7 @@ export interface SessionConfig {
   readonly waitAll: boolean;
   /** Trees (one character a byte) that the agent may write; empty where files are not sealed. */
   readonly writableTrees: readonly string[];
+  readonly isSealed: boolean;
   /** The seal whose denials are to be told; null if they are not. */
   readonly explain: ExplainedSeal | null;
   /** Shared with the watchdog in the main thread. */
@@ -186,7 +188,7 @@ export class Session {
   }
 
   #fileCallHandlers(listener: Listener): readonly FileCallHandler[] {
-    const { explain } = this.#config;
+    const { explain, isSealed, writableTrees } = this.#config;
     const parts = {
       listener,
       files: this.#files,
@@ -194,8 +196,10 @@ export class Session {
       callers: this.#callers,
       finder: this.#finder,
     };
-    if (explain === null) return [];
-    return [new FileExplainer({ ...parts, log: this.#fileLog, seal: explain.landlock })];
+    if (!isSealed) return [];
+    const guard = new MetadataGuard({ ...parts, writableTrees });
+    if (explain === null) return [guard];
+    return [guard, new FileExplainer({ ...parts, log: this.#fileLog, seal: explain.landlock })];
   }
 
   #answer(listener: Listener, gate: ExecGate, fileCalls: readonly FileCallHandler[]): void {

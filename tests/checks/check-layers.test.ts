@@ -29,7 +29,7 @@ test.each([
   },
   { path: "src/commands/a.ts", text: 'import { b } from "./b.ts";', because: "command → command" },
   { path: "src/main.ts", text: 'import { b } from "./supervise/b.ts";', because: "main" },
-  { path: "src/supervisor-worker.ts", text: 'import "./launch/b.ts";', because: "the worker" },
+  { path: "src/supervisor-worker.ts", text: 'import "./cli/b.ts";', because: "the worker" },
   { path: "src/audit/a.ts", text: 'import { p } from "../policy/model.ts";', because: "a value" },
   { path: "src/elsewhere/a.ts", text: "", because: "no layer" },
 ])("check-layers catches $path: $because", ({ path, text }) => {

@@ -121,8 +121,9 @@ if pid == 0:
 os.close(writer)
 os.read(reader, 1)
 os.close(reader)
+open("closed", "w").close()
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`;
-    const loop = `sleep 0.5; for i in 1 2 3; do /bin/true; done; touch ${started}`;
+    const loop = `while [ ! -e closed ]; do :; done; for i in 1 2 3; do /bin/true; done; touch ${started}`;
     const words = [FARADAY, "run", "--audit", "--", "sh", "-c", loop];
     const kept = await place.bare([PYTHON, "-c", script, ...words]);
     expect(kept.exit).toBe(125);

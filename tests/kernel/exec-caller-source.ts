@@ -104,7 +104,8 @@ static int under_timer(int signal, int flags) {
       timer_t timer;
       timer_create(CLOCK_MONOTONIC, &event, &timer);
       timer_settime(timer, 0, &every, NULL);
-      execv(program, words);
+      /* A signal before the supervisor has seen the call ends it, unless it is to be restarted. */
+      do execv(program, words); while (errno == EINTR && !(flags & SA_RESTART));
       _exit(failed());
     }
     int status, got;

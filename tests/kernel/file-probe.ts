@@ -24,6 +24,11 @@ const { symbols: libc } = dlopen("libc.so.6", {
   chmod: { args: [long, i32], returns: i32 },
   lchown: { args: [long, i32, i32], returns: i32 },
   utimes: { args: [long, long], returns: i32 },
+  fchmod: { args: [i32, i32], returns: i32 },
+  fchown: { args: [i32, i32, i32], returns: i32 },
+  futimens: { args: [i32, long], returns: i32 },
+  fchmodat: { args: [i32, long, i32, i32], returns: i32 },
+  removexattr: { args: [long, long], returns: i32 },
   setxattr: { args: [long, long, long, long, i32], returns: i32 },
   socket: { args: [i32, i32, i32], returns: i32 },
   bind: { args: [i32, long, i32], returns: i32 },
@@ -47,14 +52,14 @@ const NAMES: Readonly<Record<number, string>> = {
   95: "EOPNOTSUPP",
   111: "ECONNREFUSED",
 };
-const SYSCALLS: Readonly<Record<string, number>> = {
+const SYSCALLS = {
   openat2: 437,
   io_uring_setup: 425,
   memfd_create: process.arch === "x64" ? 319 : 279,
 };
 const AT_FDCWD = -100;
 const keep: ArrayBuffer[] = [];
-let fd = -1;
+const last = { fd: -1 };
 
 function bytes(data: Uint8Array): number {
   const storage = new ArrayBuffer(data.length + 1);
@@ -64,7 +69,7 @@ function bytes(data: Uint8Array): number {
 }
 /** `{ppid}` is the supervisor: it is the parent of the command. */
 const filled = (value: string | number): string =>
-  String(value).replaceAll("{fd}", String(fd)).replaceAll("{ppid}", String(process.ppid));
+  String(value).replaceAll("{fd}", String(last.fd)).replaceAll("{ppid}", String(process.ppid));
 const text = (value: string | number): number => bytes(Buffer.from(filled(value)));
 
 function u64s(...values: number[]): number {
@@ -89,11 +94,11 @@ function onSocket(call: "bind" | "connect", name: string): number {
 function make([name, a = 0, b = 0, c = 0]: ProbeCall): number {
   switch (name) {
     case "open":
-      fd = libc.open(text(a), Number(b), 0o644);
-      return fd;
+      last.fd = libc.open(text(a), Number(b), 0o644);
+      return last.fd;
     case "openat2":
       return Number(
-        libc.syscall(SYSCALLS["openat2"] ?? 0, AT_FDCWD, text(a), u64s(Number(b), 0, 0), 24, 0, 0),
+        libc.syscall(SYSCALLS.openat2, AT_FDCWD, text(a), u64s(Number(b), 0, 0), 24, 0, 0),
       );
     case "creat":
     case "mkdir":
@@ -116,8 +121,18 @@ function make([name, a = 0, b = 0, c = 0]: ProbeCall): number {
       return libc.lchown(text(a), Number(b), Number(c));
     case "utimes":
       return libc.utimes(text(a), 0);
+    case "fchmod":
+      return libc.fchmod(last.fd, Number(a));
+    case "fchown":
+      return libc.fchown(last.fd, process.getuid?.() ?? 0, -1);
+    case "futimens":
+      return libc.futimens(last.fd, 0);
+    case "fchmodat":
+      return libc.fchmodat(last.fd, text(a), Number(b), 0);
     case "setxattr":
-      return libc.setxattr(text(a), text("user.t"), text("v"), 1, 0);
+      return libc.setxattr(text(a), text(b), text("v"), 1, 0);
+    case "removexattr":
+      return libc.removexattr(text(a), text(b));
     case "bind":
     case "connect":
       return onSocket(name, String(a));
@@ -125,11 +140,11 @@ function make([name, a = 0, b = 0, c = 0]: ProbeCall): number {
       return libc.kill(a === "self" ? process.pid : Number(filled(a)), 0);
     case "io_uring_setup":
       return Number(
-        libc.syscall(SYSCALLS["io_uring_setup"] ?? 0, 1, bytes(new Uint8Array(120)), 0, 0, 0, 0),
+        libc.syscall(SYSCALLS.io_uring_setup, 1, bytes(new Uint8Array(120)), 0, 0, 0, 0),
       );
     case "memfd_create":
-      fd = Number(libc.syscall(SYSCALLS["memfd_create"] ?? 0, text("x"), 0, 0, 0, 0, 0));
-      return fd;
+      last.fd = Number(libc.syscall(SYSCALLS.memfd_create, text("x"), 0, 0, 0, 0, 0));
+      return last.fd;
     default:
       throw new Error(`there is no probe ${name}`);
   }

@@ -1,4 +1,4 @@
-/** Every call that opens, makes, moves or removes files, once inside the grants and once outside. */
+/** Every call that opens, makes, moves or removes files, inside the grants and outside. */
 import { describe, expect, test } from "bun:test";
 import type { ProbeCall } from "./file-probe.ts";
 import { Playground } from "./sealed-run.ts";

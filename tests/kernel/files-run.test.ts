@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: grants have variables of their own
 /** `faraday run` with grants: merged, told of, recorded, refused. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";

@@ -105,25 +105,33 @@ describe("what the command leaves running", () => {
   });
 
   test("is killed if it does not end by itself", async () => {
-    const stubborn = "import os, signal, sys, time\\nsignal.signal(15, signal.SIG_IGN)\\n";
-    const text = `${stubborn}os.setsid(); print(os.getpid(), flush=True); time.sleep(1000)`;
-    const script = `printf '${text}' > stubborn.py; ${PYTHON} stubborn.py & sleep 0.5`;
-    const kept = await place.faraday(["sh", "-c", script]);
+    const stubborn = `import os, signal, time
+reader, writer = os.pipe()
+if os.fork() == 0:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.setsid()
+    print(os.getpid(), flush=True)
+    os.write(writer, b"x")
+    time.sleep(1000)
+os.read(reader, 1)`;
+    const kept = await place.faraday([PYTHON, "-c", stubborn]);
     expect(kept.exit).toBe(0);
     expect(Number(kept.stdout)).toBeGreaterThan(1);
     expect(isAlive(Number(kept.stdout))).toBe(false);
   });
 
   test("a daemon of double forks is found", async () => {
-    const fork = `import os, sys, time
+    const fork = `import os, time
+reader, writer = os.pipe()
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
         print(os.getpid(), flush=True)
+        os.write(writer, b"x")
         time.sleep(1000)
     os._exit(0)
 os.wait()
-time.sleep(0.3)`;
+os.read(reader, 1)`;
     const kept = await place.faraday([PYTHON, "-c", fork]);
     expect(kept.exit).toBe(0);
     expect(isAlive(Number(kept.stdout))).toBe(false);

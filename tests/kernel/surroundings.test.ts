@@ -71,8 +71,6 @@ describe("neither working directory nor environment make the binary run foreign 
     { BUN_INSPECT_PRELOAD: trap },
     { BUN_RUNTIME_TRANSPILER_CACHE_PATH: place.at("cache") },
     { BUN_TMPDIR: place.at("tmp"), TMPDIR: "/nonexistent" },
-    { BUN_JSC_useJIT: "0" },
-    { BUN_JSC_dumpOptions: "2" },
     { BUN_DEBUG: place.at("debug") },
     { BUN_CONFIG_VERBOSE_FETCH: "curl" },
     { NODE_PATH: place.at("node_modules") },
@@ -80,6 +78,17 @@ describe("neither working directory nor environment make the binary run foreign 
     { NODE_CHANNEL_FD: "0" },
     { XDG_CONFIG_HOME: place.path },
   ])("%p", (env) => expectUnchanged(env));
+
+  // The engine's own options cannot be closed. Whatever they do, the gate holds or nothing starts.
+  test.each([{ BUN_JSC_useJIT: "0" }, { BUN_JSC_dumpOptions: "2" }, { BUN_JSC_useFTLJIT: "0" }])(
+    "%p does not open the gate",
+    async (env) => {
+      const all = { PATH: "/usr/bin:/bin", HOME: place.path, ...env };
+      const bad = await place.faraday(["/usr/bin/env"], { policy, env: all });
+      expect(bad.exit).not.toBe(0);
+      expect(bad.stdout).not.toContain("HOME=");
+    },
+  );
 
   test("a library preloaded by the caller is the caller's own affair, and missing ones are no error", async () => {
     const kept = await place.faraday(["/bin/true"], {

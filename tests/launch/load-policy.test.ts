@@ -39,10 +39,10 @@ describe("the policies inside faraday", () => {
     }
   });
 
-  test.each(names)("builtin:%s loads, with examples of its own", (name) => {
+  test.each(names)("builtin:%s loads; its examples were judged when it was built", (name) => {
     const loaded = loadPolicy(`builtin:${name}`, context);
     expect(loaded.ok ? null : loaded.error).toBeNull();
-    if (loaded.ok) expect(loaded.value.policy.tests.length).toBeGreaterThan(0);
+    expect(BUILTIN_POLICIES[name]).toContain("[[test]]");
   });
 });
 

@@ -27,7 +27,7 @@ describe("what a grant gives", () => {
     expect(usesAt(seal(`${key} = ["/work/**"]`, DISK), "/workshop")).toBe("");
   });
 
-  test("writing a directory is making, removing, renaming and truncating in it, but no devices", () => {
+  test("writing a directory is making, removing and truncating in it, but no devices", () => {
     expect(rightsAt(seal('write_globs = ["/work/**"]', DISK), "/work/src")).toEqual([
       "write_file",
       "remove_dir",

@@ -1,4 +1,4 @@
-/** What the tests of the file seal share: a seal from the text of a table, and its rights by name. */
+/** What the tests of the file seal share: a seal from a table's text, its rights by name. */
 import { FS_RIGHTS, fsRightBit } from "../../ffi/abi/landlock.ts";
 import { type FileSeal, fileSeal } from "../../src/plan/file-seal.ts";
 import type { Diagnostic } from "../../src/policy/diagnostic.ts";

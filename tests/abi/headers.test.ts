@@ -1,0 +1,129 @@
+import { describe, expect, test } from "bun:test";
+import { FILE_CALLS } from "../../ffi/abi/file-calls.ts";
+import { SYSCALL_NUMBERS, TRAPPED_CALLS } from "../../ffi/abi/syscall-numbers.ts";
+import {
+  type Answers,
+  askHeaders,
+  type Fact,
+  HAS_HEADERS,
+  headersVersion,
+} from "./header-program.ts";
+import { KERNEL_NUMBERS, LIBC_NUMBERS, ROOMS } from "./number-facts.ts";
+import { KERNEL_STRUCTS, LIBC_STRUCTS, UNCOMPARED_LAYOUTS } from "./struct-facts.ts";
+
+const LIBC_HEADERS = `#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/ioctl.h>
+#include <linux/landlock.h>
+#include <linux/openat2.h>
+#include <linux/seccomp.h>
+#include <linux/version.h>
+#if __has_include(<seccomp.h>)
+#include <seccomp.h>
+#endif`;
+
+const KERNEL_HEADERS = `#include <asm/signal.h>
+#include <linux/elf.h>
+#include <linux/fcntl.h>
+#include <linux/ioctl.h>
+#include <linux/pidfd.h>
+#include <linux/ptrace.h>
+#include <linux/resource.h>
+#include <linux/time_types.h>
+#include <linux/version.h>
+#include <linux/wait.h>`;
+
+/** What arch/arm64/include/uapi/asm/unistd.h says before it takes the generic numbers. */
+const AARCH64_CALLS = `#define __ARCH_WANT_RENAMEAT
+#define __ARCH_WANT_NEW_STAT
+#define __ARCH_WANT_SET_GET_RLIMIT
+#define __ARCH_WANT_TIME32_SYSCALLS
+#define __ARCH_WANT_SYS_CLONE3
+#include <asm-generic/unistd.h>`;
+
+const X86_64_CALLS = `#if defined(__x86_64__)
+#include <asm/unistd.h>
+#endif`;
+
+function callFacts(arch: "x86_64" | "aarch64"): readonly Fact[] {
+  const fileCalls = Object.entries(FILE_CALLS).flatMap(([name, { numbers }]) => {
+    const number = numbers[arch];
+    return number === null ? [] : ([[name, number]] as const);
+  });
+  const tables = {
+    SYSCALL_NUMBERS: Object.entries(SYSCALL_NUMBERS[arch]),
+    TRAPPED_CALLS: Object.entries(TRAPPED_CALLS[arch]),
+    FILE_CALLS: fileCalls,
+  };
+  const guard = { condition: "defined(__x86_64__)", reason: "the other machine's numbers" };
+  return Object.entries(tables).flatMap(([table, calls]) =>
+    calls.map(([call, ours]) => ({
+      name: `${table}.${arch}.${call}`,
+      ours,
+      expression: `__NR_${call}`,
+      ...(arch === "x86_64" ? { guard } : {}),
+    })),
+  );
+}
+
+const GROUPS: Readonly<
+  Record<string, { readonly prelude: string; readonly facts: readonly Fact[] }>
+> = {
+  "numbers of libc and the kernel": { prelude: LIBC_HEADERS, facts: LIBC_NUMBERS },
+  "numbers of the kernel alone": { prelude: KERNEL_HEADERS, facts: KERNEL_NUMBERS },
+  "structs of libc and the kernel": { prelude: LIBC_HEADERS, facts: LIBC_STRUCTS },
+  "structs of the kernel alone": { prelude: KERNEL_HEADERS, facts: KERNEL_STRUCTS },
+  "system calls of x86_64": { prelude: X86_64_CALLS, facts: callFacts("x86_64") },
+  "system calls of aarch64": { prelude: AARCH64_CALLS, facts: callFacts("aarch64") },
+};
+
+const rooms = { prelude: LIBC_HEADERS, facts: ROOMS };
+const answers: Answers = HAS_HEADERS ? askHeaders([...Object.values(GROUPS), rooms]) : new Map();
+const version = HAS_HEADERS ? headersVersion() : "?";
+
+test("every layout of ffi/abi is compared with a header", () => {
+  expect(UNCOMPARED_LAYOUTS).toEqual([]);
+});
+
+describe.skipIf(!HAS_HEADERS).each(Object.entries(GROUPS))("%s", (_, { facts }) => {
+  test("are what the headers say", () => {
+    const known = facts.filter(({ name }) => answers.get(name) !== null);
+    const ours = Object.fromEntries(known.map(({ name, ours }) => [name, ours]));
+    const theirs = Object.fromEntries(known.map(({ name }) => [name, answers.get(name)]));
+    expect<object>(ours).toEqual(theirs);
+    expect(known.length).toBeGreaterThan(0);
+  });
+
+  // What these headers do not have is named in the report of the tests.
+  const left = facts.filter(({ name }) => HAS_HEADERS && answers.get(name) === null);
+  for (const [reason, group] of Map.groupBy(left, ({ guard }) => guard?.reason)) {
+    const names = group.map(({ name }) => name).join(", ");
+    test.skipIf(true)(`not in the headers of Linux ${version}: ${names} (${reason})`, () => {});
+  }
+});
+
+test.skipIf(!HAS_HEADERS)("what no header guards is there", () => {
+  const missing = [...Object.values(GROUPS), rooms]
+    .flatMap(({ facts }) => facts)
+    .filter(({ name, guard }) => guard === undefined && answers.get(name) === null);
+  expect(missing).toEqual([]);
+});
+
+test.skipIf(!HAS_HEADERS).each([...ROOMS])("$name is room enough", ({ name, ours }) => {
+  expect(ours).toBeGreaterThanOrEqual(answers.get(name) ?? Number.POSITIVE_INFINITY);
+});

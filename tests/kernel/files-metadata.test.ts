@@ -1,0 +1,113 @@
+/** Modes, owners, times and attributes: Landlock has no right for them, the supervisor judges. */
+import { describe, expect, test } from "bun:test";
+import { readFileSync, statSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import type { ProbeCall } from "./file-probe.ts";
+import { Playground } from "./sealed-run.ts";
+
+const TABLE = 'allow_globs = ["$T/in"]\nread_globs = ["$T/ro"]';
+const NO = "EACCES";
+const uid = process.getuid?.() ?? 0;
+
+function playground(): Playground {
+  const place = new Playground();
+  for (const tree of ["in", "ro", "out"]) place.file(`${tree}/file`);
+  symlinkSync("../out/file", join(place.path, "in/outer"));
+  symlinkSync("file", join(place.path, "in/inner"));
+  symlinkSync("../in/file", join(place.path, "out/back"));
+  return place;
+}
+
+const trees = (call: (tree: string) => ProbeCall): ProbeCall[] => ["in", "ro", "out"].map(call);
+
+describe("inside the write grants, and nowhere else", () => {
+  test.each([
+    { what: "chmod", calls: trees((tree) => ["chmod", `$T/${tree}/file`, 0o600]) },
+    { what: "chown", calls: trees((tree) => ["lchown", `$T/${tree}/file`, uid, -1]) },
+    { what: "utimes", calls: trees((tree) => ["utimes", `$T/${tree}/file`]) },
+    { what: "setxattr", calls: trees((tree) => ["setxattr", `$T/${tree}/file`, "user.t"]) },
+  ])("$what", ({ calls }) => {
+    using place = playground();
+    expect(place.probe(TABLE, calls)).toEqual(["ok", NO, NO]);
+  });
+
+  test("through a descriptor that is open for reading", () => {
+    using place = playground();
+    const calls: ProbeCall[] = ["in", "ro"].flatMap((tree): ProbeCall[] => [
+      ["open", `$T/${tree}/file`, 0],
+      ["fchmod", 0o600],
+      ["fchown"],
+      ["futimens"],
+    ]);
+    expect(place.probe(TABLE, calls)).toEqual(["ok", "ok", "ok", "ok", "ok", NO, NO, NO]);
+  });
+
+  test("through a directory's descriptor, and what leads to another place", () => {
+    using place = playground();
+    const O_PATH = 0o10000000;
+    const calls: ProbeCall[] = [
+      ["open", "$T/in", O_PATH],
+      ["fchmodat", "file", 0o600],
+      ["fchmodat", "../out/file", 0o600],
+      ["chmod", "$T/in/inner", 0o600],
+      ["chmod", "$T/in/outer", 0o600],
+      ["chmod", "$T/out/back", 0o600],
+      ["lchown", "$T/in/outer", uid, -1],
+      ["lchown", "$T/out/back", uid, -1],
+      ["open", "$T/out/file", O_PATH],
+      ["chmod", "/proc/self/fd/{fd}", 0o600],
+    ];
+    expect(place.probe(TABLE, calls)).toEqual([
+      ...["ok", "ok", NO, "ok", NO, "ok", "ok", NO, "ok", NO],
+    ]);
+  });
+
+  test("without a seal all of it works, so that what is denied is denied by it", () => {
+    using place = playground();
+    const calls = trees((tree) => ["chmod", `$T/${tree}/file`, 0o640]);
+    const words = JSON.stringify(calls).replaceAll("$T", place.path);
+    const ran = Bun.spawnSync([process.execPath, `${import.meta.dir}/file-probe.ts`, words]);
+    expect(JSON.parse(ran.stdout.toString())).toEqual(["ok", "ok", "ok"]);
+  });
+});
+
+describe("the change is the one that was asked for", () => {
+  test("mode, time and attribute arrive", () => {
+    using place = playground();
+    const script = [
+      "chmod 4711 in/file && touch -d '2001-02-03 04:05:06 UTC' in/file",
+      "touch -h -d '2001-02-03 04:05:06 UTC' in/outer",
+      "cp -a in/file in/copy",
+    ].join(" && ");
+    const ran = place.run(["run", "-p", place.policy(TABLE), "--", "sh", "-c", script]);
+    expect(ran.stderr).toBe("");
+    const { mode, mtimeMs } = statSync(join(place.path, "in/copy"));
+    expect(mode & 0o7777).toBe(0o4711);
+    expect(mtimeMs).toBe(Date.UTC(2001, 1, 3, 4, 5, 6));
+    expect(readFileSync(join(place.path, "in/copy"), "utf8")).toBe("content\n");
+  });
+
+  test("what is wrong with a call is told as the kernel would", () => {
+    using place = playground();
+    const calls: ProbeCall[] = [
+      ["chmod", "$T/in/none", 0o600],
+      ["chmod", "", 0o600],
+      ["setxattr", "$T/in/file", "trusted.t"],
+      ["removexattr", "$T/in/file", "user.t"],
+    ];
+    const answers = place.probe(TABLE, calls);
+    expect(answers.slice(0, 3)).toEqual(["ENOENT", "ENOENT", "EPERM"]);
+    expect(answers[3]).not.toBe("ok");
+  });
+
+  test("archives unpack with their modes", () => {
+    using place = playground();
+    place.file("in/tree/a", "a");
+    place.file("in/tree/b", "b");
+    Bun.spawnSync(["chmod", "0751", join(place.path, "in/tree/a")]);
+    const script = "cd in && tar cf t.tar tree && mkdir x && tar xpf t.tar -C x";
+    const ran = place.run(["run", "-p", place.policy(TABLE), "--", "sh", "-c", script]);
+    expect(ran).toMatchObject({ exit: 0, stderr: "" });
+    expect(statSync(join(place.path, "in/x/tree/a")).mode & 0o7777).toBe(0o751);
+  });
+});
