@@ -48,6 +48,26 @@ export class RunJournal {
     });
   }
 
+  /** An exec whose verdict did not come in time. Nothing is known of it but who made it. */
+  timeout(tid: number): boolean {
+    return this.#journal.write({
+      v: AUDIT_VERSION,
+      event: "exec",
+      ts: Date.now() / 1000,
+      session: this.#session,
+      pid: tid,
+      ppid: 0,
+      uid: process.getuid?.() ?? -1,
+      exe: "",
+      real_exe: null,
+      argv: [],
+      cwd: "",
+      action: "deny",
+      rule_id: "builtin:timeout",
+      reason: "on_supervisor_timeout_ms",
+    });
+  }
+
   end(record: Omit<EndRecord, "v" | "event" | "ts" | "session">): boolean {
     return this.#journal.write({
       v: AUDIT_VERSION,

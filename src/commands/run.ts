@@ -40,8 +40,15 @@ export async function runRun(
   const shared = { launcher, session, journalFd: journal.fd, busyMark };
   worker.postMessage(orderFor(invocation, run, shared));
   const { onSupervisorTimeoutMs } = run.loaded.policy.meta;
-  watchSupervisor(new BusyMark(busyMark), onSupervisorTimeoutMs, () => {
-    process.stderr.write("faraday: a verdict took too long and was answered with deny\n");
+  watchSupervisor(new BusyMark(busyMark), onSupervisorTimeoutMs, {
+    refused: (tid) => {
+      journal.timeout(tid);
+      process.stderr.write("faraday: a verdict took too long, so the answer was deny\n");
+    },
+    hanging: () => {
+      process.stderr.write("faraday: the supervisor hangs, so the run was ended\n");
+      exitNow(EXIT_OWN_FAILURE);
+    },
   });
   return finish(await ended, journal, run, invocation);
 }

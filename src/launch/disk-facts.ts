@@ -26,13 +26,18 @@ const LINKS_MAX = 40;
 const SHARED_ENTRIES_MAX = 20_000;
 const ROOT: PathFact = { kind: "directory", realPath: "/" };
 
-const toBytes = (text: string): string => Buffer.from(textToBytes(text)).toString("latin1");
-const toText = (bytes: string): string => bytesToText(Buffer.from(bytes, "latin1"));
+/** Nearly every path is ASCII, which is the same in both forms. */
+const ASCII = /^[\x20-\x7e]*$/;
+const toBytes = (text: string): string =>
+  ASCII.test(text) ? text : Buffer.from(textToBytes(text)).toString("latin1");
+const toText = (bytes: string): string =>
+  ASCII.test(bytes) ? bytes : bytesToText(Buffer.from(bytes, "latin1"));
 
 /** The disk as it is now. Answers are remembered: one start asks for the same parents often. */
 export class DiskFacts implements PathFacts {
   readonly #files = new FileCalls();
   readonly #known = new Map<string, PathFact>();
+  readonly #lists = new Map<string, readonly DirectoryEntry[] | null>();
   #mounts: readonly Mount[] | null = null;
 
   readonly look = (path: string): PathFact => this.#look(path, 0);
@@ -73,9 +78,15 @@ export class DiskFacts implements PathFacts {
   }
 
   readonly list = (directory: string): readonly DirectoryEntry[] | null => {
+    const known = this.#lists.get(directory);
+    if (known !== undefined) return known;
     const entries = listDirectory(this.#files, toBytes(directory));
-    if (typeof entries === "number") return null;
-    return entries.map(({ name, kind }) => ({ name: toText(name), kind }));
+    const list =
+      typeof entries === "number"
+        ? null
+        : entries.map(({ name, kind }) => ({ name: toText(name), kind }));
+    this.#lists.set(directory, list);
+    return list;
   };
 
   readonly otherPlaces = (path: string): readonly string[] => {

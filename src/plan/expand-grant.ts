@@ -28,6 +28,9 @@ export function expandGrant(
   facts: PathFacts,
   wayBits: number,
 ): ExpandedGrant {
+  if (holes.paths.size === 0 && holes.closed.size === 0) {
+    return { grants: [grant], opened: [], swallowedBy: null };
+  }
   for (const [path, glob] of holes.paths) {
     if (isBeneath(grant.path, path)) return { grants: [], opened: [], swallowedBy: glob };
   }

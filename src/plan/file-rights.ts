@@ -47,8 +47,9 @@ export function handledRights(landlockAbi: number): number {
   return bits(FS_RIGHTS.flatMap(({ name, sinceAbi }) => (sinceAbi <= landlockAbi ? name : [])));
 }
 
-export function useBits(uses: Iterable<FileUse>): number {
-  let sum = 0;
-  for (const use of uses) sum |= bits(USES[use]);
-  return sum;
-}
+export const USE_BITS: Readonly<Record<FileUse, number>> = {
+  read: bits(USES.read),
+  execute: bits(USES.execute),
+  write: bits(USES.write),
+  control: bits(USES.control),
+};

@@ -10,7 +10,7 @@ import { err, ok, type Result } from "../policy/result.ts";
 import { BOOTSTRAP_GRANTS } from "./bootstrap-grants.ts";
 import { expandGrant, type TreeGrant } from "./expand-grant.ts";
 import { fileLayerState } from "./file-layer-state.ts";
-import { FILE_RIGHT_BITS, type FileUse, handledRights, READ_DIR, useBits } from "./file-rights.ts";
+import { FILE_RIGHT_BITS, type FileUse, handledRights, READ_DIR, USE_BITS } from "./file-rights.ts";
 import { findHoles, type Holes } from "./find-holes.ts";
 import { type GrantRoot, grantRoots } from "./grant-roots.ts";
 import type { LandlockGrant, LandlockPlan } from "./launch-plan.ts";
@@ -72,11 +72,12 @@ export function fileSeal(request: SealRequest): Result<FileSeal, readonly Diagno
   const grants = new GrantTable();
   const seal = new Expander(facts, warnings, grants);
   const noexec = policy.noexec ? withPaths(denied, writable) : denied;
+  const unwritten = joined(denied, unwritable);
   for (const each of found) {
-    seal.add(each, "read", denied);
-    seal.add(each, "control", denied);
-    seal.add(each, "execute", each.keepsExecute ? denied : noexec);
-    seal.add(each, "write", joined(denied, unwritable));
+    const isApart = policy.noexec && !each.keepsExecute;
+    seal.add(each, isApart ? ["read", "control"] : ["read", "control", "execute"], denied);
+    if (isApart) seal.add(each, ["execute"], noexec);
+    seal.add(each, ["write"], unwritten);
   }
   if (grants.size > GRANTS_MAX) return err([tooMany(grants.size)]);
   return ok({
@@ -84,7 +85,7 @@ export function fileSeal(request: SealRequest): Result<FileSeal, readonly Diagno
     state: fileLayerState(landlockAbi, policy),
     warnings,
     writable: seal.writable,
-    holes: [...joined(denied, unwritable).paths].map(([path, glob]) => ({ path, glob })),
+    holes: [...unwritten.paths].map(([path, glob]) => ({ path, glob })),
   });
 }
 
@@ -165,19 +166,22 @@ class Expander {
     this.#grants = grants;
   }
 
-  add({ tree, uses, root }: FoundRoot, use: FileUse, holes: Holes): void {
-    if (!uses.includes(use)) return;
+  /** Those of `wanted` that the root has, without these holes. */
+  add({ tree, uses, root }: FoundRoot, wanted: readonly FileUse[], holes: Holes): void {
+    const given = wanted.filter((use) => uses.includes(use));
+    if (given.length === 0) return;
+    const bits = given.reduce((sum, use) => sum | USE_BITS[use], 0);
     // Listing a directory on the way shows names, which stat(2) shows anyway; `ls` must work.
-    const wayBits = use === "read" ? READ_DIR : 0;
-    const grant = { ...tree, bits: useBits([use]) };
+    const wayBits = given.includes("read") ? READ_DIR : 0;
+    const grant = { ...tree, bits };
     const { grants, opened, swallowedBy } = expandGrant(grant, holes, this.#facts, wayBits);
     for (const each of grants) this.#grants.add(each);
     if (root === null) return;
-    if (use === "write") {
+    if (given.includes("write")) {
       this.writable.push(...grants.map(({ path }) => path));
       if (opened.length > 0) this.#warn(root, "closed-directory", closedMessage(opened));
     }
-    if (swallowedBy !== null && (use === "write" || use === "read")) {
+    if (swallowedBy !== null && (given.includes("read") || given.includes("write"))) {
       const why = `lies in the hole "${swallowedBy}", so it grants nothing`;
       this.#warn(root, "swallowed-grant", `${root.key}: ${root.path} ${why}`);
     }
@@ -213,7 +217,10 @@ function joined(first: Holes, second: Holes): Holes {
   };
 }
 
+const ASCII = /^[\x20-\x7e]*$/;
+
 function byteString(text: string): string {
+  if (ASCII.test(text)) return text;
   return Array.from(textToBytes(text), (byte) => String.fromCharCode(byte)).join("");
 }
 

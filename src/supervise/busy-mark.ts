@@ -1,7 +1,16 @@
-/** Words of the shared memory: a counter that is odd while a call is being judged, the listener. */
+/** Words of the shared memory: a counter that is odd while a call is being judged, etc. */
 const TURN = 0;
 const LISTENER = 1;
+const TID = 4;
+/** A position in words of eight bytes. */
 const ID = 1;
+
+export interface BusyTurn {
+  readonly turn: number;
+  readonly id: bigint;
+  readonly tid: number;
+  readonly listener: number;
+}
 
 /**
  * Tells the main thread that a verdict is under way, without a message: the watchdog looks now and
@@ -11,7 +20,7 @@ export class BusyMark {
   readonly #words: Int32Array;
   readonly #ids: BigInt64Array;
 
-  static readonly BYTES = 16;
+  static readonly BYTES = 24;
 
   constructor(shared: SharedArrayBuffer) {
     this.#words = new Int32Array(shared);
@@ -22,8 +31,9 @@ export class BusyMark {
     Atomics.store(this.#words, LISTENER, fd);
   }
 
-  begin(id: bigint): void {
+  begin(id: bigint, tid: number): void {
     Atomics.store(this.#ids, ID, id);
+    Atomics.store(this.#words, TID, tid);
     Atomics.add(this.#words, TURN, 1);
   }
 
@@ -32,10 +42,11 @@ export class BusyMark {
   }
 
   /** The turn under way, or null. */
-  current(): { readonly turn: number; readonly id: bigint; readonly listener: number } | null {
+  current(): BusyTurn | null {
     const turn = Atomics.load(this.#words, TURN);
     if (turn % 2 === 0) return null;
     const id = BigInt.asUintN(64, Atomics.load(this.#ids, ID));
-    return { turn, id, listener: Atomics.load(this.#words, LISTENER) };
+    const listener = Atomics.load(this.#words, LISTENER);
+    return { turn, id, tid: Atomics.load(this.#words, TID), listener };
   }
 }

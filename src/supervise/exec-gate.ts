@@ -136,11 +136,12 @@ export class ExecGate {
       return;
     }
     const proceeds = listener.proceed(id);
-    if (verifies) {
-      // Even if the caller is gone: then its death is what will be reported.
+    if (verifies && proceeds) {
       verifier.follow(call.tid, { facts, judgement });
       return;
     }
+    // The caller is gone, and its number may be somebody else's by now.
+    if (verifies) verifier.abandon(call.tid);
     finder.release(facts.file);
     if (proceeds && this.#parts.usesParent) {
       this.#parts.identities.remember(
@@ -193,7 +194,7 @@ export class ExecGate {
   #refuseLookup(id: bigint, call: ExecCall, invoked: string, errno: number): void {
     const { log, listener } = this.#parts;
     const known = isLookupError(errno) || errno === -Errno.EBADF;
-    log.write({
+    const written = log.write({
       event: "exec",
       pid: call.status.tgid,
       ppid: call.status.ppid,
@@ -206,6 +207,7 @@ export class ExecGate {
       ruleId: null,
       reason: "the program cannot be found",
     });
+    if (!written) this.#parts.journalFailed();
     listener.refuse(id, known ? -errno : Errno.EACCES);
   }
 

@@ -168,8 +168,8 @@ export class ExecVerifier {
 
   #verify(pid: number, pending: PendingExec | null): void {
     if (pending === null) {
-      // Traced but not followed: its answer was a refusal, so nothing can have started.
-      kill(pid, Signal.KILL);
+      // Abandoned: its own call was not let go on, so this is none of the agent's.
+      this.#tracer.detach(pid);
       return;
     }
     const proceed = this.#isAsJudged(pid, pending)

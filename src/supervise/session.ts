@@ -114,7 +114,7 @@ export class Session {
       waitAll,
       answer: () => {
         this.#markStart();
-        busy.begin(listener.id);
+        busy.begin(listener.id, listener.tid);
         this.#answer(listener, gate, fileCalls);
         busy.end();
       },

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { FILE_CALLS } from "../../ffi/abi/file-calls.ts";
+import { METADATA_CALLS, NEW_METADATA_CALLS } from "../../ffi/abi/metadata-calls.ts";
 import { SYSCALL_NUMBERS, TRAPPED_CALLS } from "../../ffi/abi/syscall-numbers.ts";
 import {
   type Answers,
@@ -28,6 +31,7 @@ const LIBC_HEADERS = `#define _GNU_SOURCE
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
+#include <linux/fs.h>
 #include <linux/ioctl.h>
 #include <linux/landlock.h>
 #include <linux/openat2.h>
@@ -60,24 +64,54 @@ const X86_64_CALLS = `#if defined(__x86_64__)
 #include <asm/unistd.h>
 #endif`;
 
-function callFacts(arch: "x86_64" | "aarch64"): readonly Fact[] {
-  const fileCalls = Object.entries(FILE_CALLS).flatMap(([name, { numbers }]) => {
+type CallTable = Readonly<
+  Record<string, { readonly numbers: Readonly<Record<"x86_64" | "aarch64", number | null>> }>
+>;
+
+/** The calls of a table that this machine has. */
+function numbersIn(table: CallTable, arch: "x86_64" | "aarch64"): readonly [string, number][] {
+  return Object.entries(table).flatMap(([name, { numbers }]): [string, number][] => {
     const number = numbers[arch];
-    return number === null ? [] : ([[name, number]] as const);
+    return number === null ? [] : [[name, number]];
   });
+}
+
+function callFacts(arch: "x86_64" | "aarch64"): readonly Fact[] {
   const tables = {
     SYSCALL_NUMBERS: Object.entries(SYSCALL_NUMBERS[arch]),
     TRAPPED_CALLS: Object.entries(TRAPPED_CALLS[arch]),
-    FILE_CALLS: fileCalls,
+    FILE_CALLS: numbersIn(FILE_CALLS, arch),
+    METADATA_CALLS: numbersIn(METADATA_CALLS, arch),
   };
   const guard = { condition: "defined(__x86_64__)", reason: "the other machine's numbers" };
-  return Object.entries(tables).flatMap(([table, calls]) =>
+  const known = Object.entries(tables).flatMap(([table, calls]) =>
     calls.map(([call, ours]) => ({
       name: `${table}.${arch}.${call}`,
       ours,
       expression: `__NR_${call}`,
       ...(arch === "x86_64" ? { guard } : {}),
     })),
+  );
+  const newer = Object.entries(NEW_METADATA_CALLS).map(([call, ours]) => ({
+    name: `NEW_METADATA_CALLS.${arch}.${call}`,
+    ours,
+    expression: `__NR_${call}`,
+    guard: { condition: `defined(__NR_${call})`, reason: "Linux 6.6 to 6.17" },
+  }));
+  return [...known, ...newer];
+}
+
+/** A call that a machine does not have must not be named by its header either. */
+function absentFacts(): readonly Fact[] {
+  return Object.entries({ ...FILE_CALLS, ...METADATA_CALLS }).flatMap(([call, { numbers }]) =>
+    numbers.aarch64 !== null
+      ? []
+      : {
+          name: `absent on aarch64: ${call}`,
+          ours: 0,
+          expression: `__NR_${call}`,
+          guard: { condition: `defined(__NR_${call})`, reason: "as it should be" },
+        },
   );
 }
 
@@ -93,8 +127,23 @@ const GROUPS: Readonly<
 };
 
 const rooms = { prelude: LIBC_HEADERS, facts: ROOMS };
-const answers: Answers = HAS_HEADERS ? askHeaders([...Object.values(GROUPS), rooms]) : new Map();
+const absent = { prelude: AARCH64_CALLS, facts: absentFacts() };
+const answers: Answers = HAS_HEADERS
+  ? askHeaders([...Object.values(GROUPS), rooms, absent])
+  : new Map();
 const version = HAS_HEADERS ? headersVersion() : "?";
+
+test("every file of ffi/abi is compared, or holds no numbers", () => {
+  const compared = [
+    ...["arch", "errno", "file", "file-calls", "landlock", "libseccomp", "metadata-calls"],
+    ...["pidfd", "process", "ptrace", "seccomp", "syscall-numbers"],
+  ];
+  const withoutNumbers = ["brand", "struct", "syscall-filter"];
+  const names = readdirSync(join(import.meta.dir, "../../ffi/abi"));
+  expect(names.map((name) => name.replace(/\.ts$/, "")).sort()).toEqual(
+    [...compared, ...withoutNumbers].sort(),
+  );
+});
 
 test("every layout of ffi/abi is compared with a header", () => {
   expect(UNCOMPARED_LAYOUTS).toEqual([]);
@@ -122,6 +171,10 @@ test.skipIf(!HAS_HEADERS)("what no header guards is there", () => {
     .flatMap(({ facts }) => facts)
     .filter(({ name, guard }) => guard === undefined && answers.get(name) === null);
   expect(missing).toEqual([]);
+});
+
+test.skipIf(!HAS_HEADERS)("calls that aarch64 is said to lack have no number there", () => {
+  expect(absent.facts.filter(({ name }) => answers.get(name) !== null)).toEqual([]);
 });
 
 test.skipIf(!HAS_HEADERS).each([...ROOMS])("$name is room enough", ({ name, ours }) => {

@@ -3,6 +3,7 @@ import { Errno } from "../../ffi/abi/errno.ts";
 import * as file from "../../ffi/abi/file.ts";
 import * as landlock from "../../ffi/abi/landlock.ts";
 import * as libseccomp from "../../ffi/abi/libseccomp.ts";
+import * as metadata from "../../ffi/abi/metadata-calls.ts";
 import * as pidfd from "../../ffi/abi/pidfd.ts";
 import * as process from "../../ffi/abi/process.ts";
 import * as ptrace from "../../ffi/abi/ptrace.ts";
@@ -134,6 +135,7 @@ export const LIBC_NUMBERS: readonly Fact[] = [
       SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP: "Linux 6.6",
     },
   }),
+  ...numbersOf(metadata),
   ...landlockNumbers,
   ...libseccompNumbers,
   ...STACK_POINTERS,

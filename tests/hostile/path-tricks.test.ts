@@ -56,7 +56,8 @@ describe("no spelling makes a planted program pass for /usr/bin/true", () => {
         expect([name, bare.stdout]).toEqual([name, "denied ran word\n"]);
       }
       rmSync(marker, { force: true });
-      const shell = `${policy}\n[[rule]]\nid = "sh"\naction = "allow"\nexe_basename = ["sh", "dash", "bash"]\n`;
+      const shells = 'exe_basename = ["sh", "dash", "bash"]';
+      const shell = `${policy}\n[[rule]]\nid = "sh"\naction = "allow"\n${shells}\n`;
       const kept = await place.faraday(command, { cwd, policy: shell });
       expect([name, kept.stdout]).toEqual([name, "EACCES\n"]);
       expect(existsSync(marker)).toBe(false);
@@ -78,7 +79,11 @@ describe("no spelling makes a planted program pass for /usr/bin/true", () => {
 
 describe("files of every kind", () => {
   const policy = allowBut(exe(denied));
-  const after = (path: string): string[] => ["sh", "-c", `${caller} execve ${path}; /bin/echo after`];
+  const after = (path: string): string[] => [
+    "sh",
+    "-c",
+    `${caller} execve ${path}; /bin/echo after`,
+  ];
 
   test("a FIFO holds nothing up", async () => {
     await place.bare(["sh", "-c", "mkfifo fifo && chmod +x fifo"]);
@@ -103,7 +108,6 @@ signal.signal(signal.SIGIO, signal.SIG_IGN)
 fd = os.open("leased", os.O_RDWR)
 os.chmod("leased", 0o755)
 fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
-slow = os.posix_spawn if False else None
 child = os.fork()
 if child == 0:
     os.execv("./leased", ["leased"])
@@ -116,17 +120,22 @@ os.waitpid(child, 0)`;
     expect([kept.stdout, kept.stderr]).toEqual(["served\n", ""]);
   });
 
-  test.each(["new\nline", "tab\there", "back\\slash", "\\012", "quote'\"", " (deleted)", "\x1b[2J"])(
-    "a program called %j runs, and is denied by its name",
-    async (name) => {
-      copyFileSync("/bin/true", place.at(name));
-      const path = place.at(name);
-      expect((await place.faraday([path], { policy })).exit).toBe(0);
-      const named = allowBut(exe(path));
-      const bad = await place.faraday([path], { policy: named });
-      expect(bad.exit).toBe(126);
-      expect(bad.stderr).not.toContain("\x1b");
-      rmSync(path);
-    },
-  );
+  test.each([
+    "new\nline",
+    "tab\there",
+    "back\\slash",
+    "\\012",
+    "quote'\"",
+    " (deleted)",
+    "\x1b[2J",
+  ])("a program called %j runs, and is denied by its name", async (name) => {
+    copyFileSync("/bin/true", place.at(name));
+    const path = place.at(name);
+    expect((await place.faraday([path], { policy })).exit).toBe(0);
+    const named = allowBut(exe(path));
+    const bad = await place.faraday([path], { policy: named });
+    expect(bad.exit).toBe(126);
+    expect(bad.stderr).not.toContain("\x1b");
+    rmSync(path);
+  });
 });

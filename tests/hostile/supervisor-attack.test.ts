@@ -50,20 +50,23 @@ for pid in dict.fromkeys([target, *tasks]):
 call("setpriority of the group", number(141, 140), 1, 0, 0)
 call("setpriority of the user", number(141, 140), 2, os.getuid(), 0)
 call("ioprio of the group", number(251, 30), 2, 0, 2 << 13)
-call("process_vm_readv", number(310, 270), target, ctypes.byref(local), 1, ctypes.byref(remote), 1, 0)
-call("process_vm_writev", number(311, 271), target, ctypes.byref(local), 1, ctypes.byref(remote), 1, 0)
+here, there = ctypes.byref(local), ctypes.byref(remote)
+call("process_vm_readv", number(310, 270), target, here, 1, there, 1, 0)
+call("process_vm_writev", number(311, 271), target, here, 1, there, 1, 0)
 call("kcmp", number(312, 272), target, os.getpid(), 0, 0, 0)
 call("get_robust_list", number(274, 100), target, buffer, ctypes.byref(limit))
 pidfd = os.pidfd_open(target)
 attempt("pidfd_send_signal", signal.pidfd_send_signal, pidfd, signal.SIGURG)
 for fd in range(0, 20): call("pidfd_getfd", 438, pidfd, fd, 0)
 call("setns", number(308, 268), pidfd, 0x20000000)
-for name in ("mem", "environ", "maps", "smaps", "auxv", "pagemap", "stack", "syscall", "io", "numa_maps", "personality"):
+for name in ("mem", "environ", "maps", "smaps", "auxv", "pagemap", "stack", "syscall", "io",
+             "numa_maps", "personality"):
     def read():
         with open(f"/proc/{target}/{name}", "rb") as file: file.read(1)
     attempt(f"read {name}", read)
 attempt("write mem", os.open, f"/proc/{target}/mem", os.O_WRONLY)
-for name in ("exe", "cwd", "root"): attempt(f"readlink {name}", os.readlink, f"/proc/{target}/{name}")
+for name in ("exe", "cwd", "root"):
+    attempt(f"readlink {name}", os.readlink, f"/proc/{target}/{name}")
 for fd in range(0, 20):
     attempt(f"readlink fd", os.readlink, f"/proc/{target}/fd/{fd}")
     attempt(f"open fd", os.open, f"/proc/{target}/fd/{fd}", os.O_RDONLY)
@@ -71,7 +74,11 @@ print("done")
 `;
 
 /** An address of readable memory in a process that runs Python. */
-const VICTIM = "import ctypes, os, time; b = ctypes.create_string_buffer(8); print(os.getpid(), ctypes.addressof(b), flush=True); time.sleep(60)";
+const VICTIM = `
+import ctypes, os, time
+memory = ctypes.create_string_buffer(8)
+print(os.getpid(), ctypes.addressof(memory), flush=True)
+time.sleep(60)`;
 
 describe("the command cannot touch its supervisor", () => {
   test("no signal, setting, trace or look gets through", async () => {
@@ -105,7 +112,8 @@ describe("the command cannot touch its supervisor", () => {
 import subprocess, sys
 victim = subprocess.Popen([sys.executable, "-c", sys.argv[2]], stdout=subprocess.PIPE, text=True)
 pid, address = victim.stdout.readline().split()
-print(subprocess.run([sys.executable, "-c", sys.argv[1], pid, address], capture_output=True, text=True).stdout)
+attack = [sys.executable, "-c", sys.argv[1], pid, address]
+print(subprocess.run(attack, capture_output=True, text=True).stdout)
 victim.kill()`;
     const kept = await place.faraday([PYTHON, "-c", script, ATTACK, VICTIM]);
     for (const name of ["kill 0", "sched_setaffinity", "setpriority", "prlimit", "read environ"]) {

@@ -10,7 +10,7 @@ const program = place.at("program");
 beforeAll(() => compileMarker(place, "program", marker));
 afterAll(() => place[Symbol.dispose]());
 
-/** Waits for the supervisor to be gone, then tries to start something and writes what came of it. */
+/** Waits for the end of the supervisor, then tries to start something and writes the answers. */
 const SURVIVOR = `
 import ctypes, errno, os, select, signal, sys
 libc = ctypes.CDLL(None, use_errno=True)

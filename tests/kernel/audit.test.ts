@@ -73,13 +73,23 @@ os.execv(b"./t\\x80", [b"a\\xff", b"plain", b"\\xc3\\xa9", b"\\xed\\xa0\\x80"])`
     const decode = (text: string | undefined): string =>
       Buffer.from(text ?? "", "base64").toString("latin1");
     expect(record?.argv?.[2]).toBe("é");
-    expect(record?.bytes?.argv?.map(decode)).toEqual(["a\xff", "plain", "\xc3\xa9", "\xed\xa0\x80"]);
+    expect(record?.bytes?.argv?.map(decode)).toEqual([
+      "a\xff",
+      "plain",
+      "\xc3\xa9",
+      "\xed\xa0\x80",
+    ]);
     expect(decode(record?.bytes?.cwd)).toBe(`${place.path}/d\xff\xfe`);
     expect(decode(record?.bytes?.exe)).toBe(`${place.path}/d\xff\xfe/t\x80`);
   });
 
   test("is one line a record whatever the arguments hold", async () => {
-    const kept = await place.faraday(["/bin/true", 'line\nbreak", "action": "deny', "\u2028", "\r"]);
+    const kept = await place.faraday([
+      "/bin/true",
+      'line\nbreak", "action": "deny',
+      "\u2028",
+      "\r",
+    ]);
     expect(recordsOf(kept.records, "true")).toMatchObject([
       { argv: ["/bin/true", 'line\nbreak", "action": "deny', "\u2028", "\r"], action: "allow" },
     ]);
@@ -102,7 +112,8 @@ describe("a log that cannot be written", () => {
   test("ends the run with 125 when it fails later", async () => {
     const log = place.at("limited.jsonl");
     // The limit is on our own file size, in blocks of 1024 bytes: the third record is too much.
-    const script = `for i in 1 2 3 4 5 6 7 8; do /bin/true ${"x".repeat(300)}; done; touch ${started}`;
+    const loop = `for i in 1 2 3 4 5 6 7 8; do /bin/true ${"x".repeat(300)}; done`;
+    const script = `${loop}; touch ${started}`;
     const limited = `ulimit -f 1; exec ${FARADAY} run --audit ${log} -- sh -c '${script}'`;
     const kept = await place.bare(["bash", "-c", limited]);
     expect(kept.exit).toBe(125);
@@ -123,7 +134,7 @@ os.read(reader, 1)
 os.close(reader)
 open("closed", "w").close()
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`;
-    const loop = `while [ ! -e closed ]; do :; done; for i in 1 2 3; do /bin/true; done; touch ${started}`;
+    const loop = `until [ -e closed ]; do :; done; /bin/true; /bin/true; touch ${started}`;
     const words = [FARADAY, "run", "--audit", "--", "sh", "-c", loop];
     const kept = await place.bare([PYTHON, "-c", script, ...words]);
     expect(kept.exit).toBe(125);
@@ -135,7 +146,17 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`;
       "continue.toml",
       '[meta]\ndefault_action = "allow"\n[audit]\non_error = "continue"\n',
     );
-    const words = ["run", "--policy", policy, "--audit", "/dev/full", "--", "sh", "-c", "/bin/echo on; exit 3"];
+    const words = [
+      "run",
+      "--policy",
+      policy,
+      "--audit",
+      "/dev/full",
+      "--",
+      "sh",
+      "-c",
+      "/bin/echo on; exit 3",
+    ];
     const kept = await place.bare([FARADAY, ...words]);
     expect([kept.stdout, kept.exit]).toEqual(["on\n", 3]);
   });

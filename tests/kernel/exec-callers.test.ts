@@ -83,7 +83,7 @@ describe("many at once", () => {
   });
 
   test("an exec that cannot finish does not hold up the others", async () => {
-    // A thread execs while its sibling is held at its exit by a tracer, so it waits for the sibling.
+    // A thread execs while its sibling is held at its exit by a tracer, so it waits for it.
     const kept = await place.faraday([PYTHON, "-c", STUCK_EXEC, counter], { policy });
     expect(kept.stderr).toBe("");
     expect(kept.stdout).toMatch(/^(1 arguments, \d+ bytes\n){20}released\n$/);

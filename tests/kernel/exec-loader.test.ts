@@ -8,7 +8,7 @@ const marker = place.at("marker");
 const denied = place.at("denied");
 const policy = allowBut(exe(denied));
 
-/** Leaves the marker without a C library, which could not start as another program's interpreter. */
+/** Leaves the marker without a C library, which could not start as an interpreter. */
 const FREESTANDING = `
 #include <sys/syscall.h>
 static long call(long number, long a, long b, long c, long d) {
@@ -39,15 +39,15 @@ beforeAll(async () => {
 afterAll(() => place[Symbol.dispose]());
 
 describe("a loader started by hand is judged as the program that it loads", () => {
-  test.each([
-    [LOADER, "@"],
-    [LOADER, "--library-path", "/lib", "@"],
-    [LOADER, "--argv0", "other", "@"],
-    [LOADER, "--inhibit-cache", "--inhibit-rpath", "x", "--glibc-hwcaps-mask", "y", "@"],
-    [LOADER, "--preload", "", "@"],
-    ["./loader-link", "@"],
-    [`/proc/self/root${LOADER}`, "@"],
-  ])("%s %s %s %s", async (...words) => {
+  test.each<{ readonly words: readonly string[] }>([
+    { words: [LOADER, "@"] },
+    { words: [LOADER, "--library-path", "/lib", "@"] },
+    { words: [LOADER, "--argv0", "other", "@"] },
+    { words: [LOADER, "--inhibit-cache", "--inhibit-rpath", "x", "--glibc-hwcaps-mask", "y", "@"] },
+    { words: [LOADER, "--preload", "", "@"] },
+    { words: ["./loader-link", "@"] },
+    { words: [`/proc/self/root${LOADER}`, "@"] },
+  ])("$words", async ({ words }) => {
     const starting = (name: string): string[] =>
       words.map((word) => (word === "@" ? `./${name}` : word));
     expect((await place.bare(starting("denied"))).stdout).toStartWith("denied ran");

@@ -11,7 +11,7 @@ import { join, resolve } from "node:path";
 
 /** The binary under test; a copy may be named so that a rebuild does not disturb a long run. */
 export const FARADAY = resolve(
-  process.env["FARADAY_BINARY"] ?? join(import.meta.dir, "../../dist/faraday"),
+  Bun.env.FARADAY_BINARY ?? join(import.meta.dir, "../../dist/faraday"),
 );
 
 /** A run that takes longer hangs: it is killed, and the test fails. */
@@ -135,7 +135,7 @@ export async function runCommand(
 ): Promise<Outcome> {
   const child = Bun.spawn([...command], {
     cwd: options.cwd ?? process.cwd(),
-    env: { ...(options.env ?? { PATH: process.env["PATH"] ?? "", LANG: "C.UTF-8" }) },
+    env: { ...(options.env ?? { PATH: Bun.env.PATH ?? "", LANG: "C.UTF-8" }) },
     stdin: options.stdin === undefined ? "ignore" : Buffer.from(options.stdin),
     stdout: "pipe",
     stderr: "pipe",
@@ -168,9 +168,9 @@ const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
   SIGTERM: 15,
 };
 
-function shellExit(code: number | null, signal: string | null): number {
+function shellExit(code: number | null, signal: string | number | null): number {
   if (code !== null) return code;
-  return 128 + (SIGNAL_NUMBERS[signal ?? ""] ?? 0);
+  return 128 + (typeof signal === "number" ? signal : (SIGNAL_NUMBERS[signal ?? ""] ?? 0));
 }
 
 /** Records of one program, by the last part of its name. */

@@ -25,9 +25,9 @@ print(json.dumps({
     "environ": open("/proc/self/environ", "rb").read().hex(),
     "argv": open("/proc/self/cmdline", "rb").read().hex(),
     "cwd": os.getcwdb().hex(), "nice": os.nice(0), "oom": open("/proc/self/oom_score_adj").read(),
-    "session": os.getsid(0), "group": os.getpgrp(), "personality": open("/proc/self/personality").read(),
+    "session": os.getsid(0), "group": os.getpgrp(),
+    "personality": open("/proc/self/personality").read(),
     "slack": open("/proc/self/timerslack_ns").read(), "scheduler": os.sched_getscheduler(0),
-    "keep": os.environ.get("KEEP"),
 }))
 `;
 
@@ -67,7 +67,7 @@ describe("a command finds what it would find without Faraday", () => {
     ["SIGHUP ignored, as by nohup", "signal.signal(signal.SIGHUP, signal.SIG_IGN)"],
     [
       "many signals ignored",
-      "[signal.signal(n, signal.SIG_IGN) for n in (1, 2, 3, 10, 12, 15, 17, 18, 21, 22, 28, 34, 64)]",
+      "[signal.signal(n, signal.SIG_IGN) for n in (1, 2, 3, 10, 12, 15, 17, 18, 21, 28, 34, 64)]",
     ],
     ["signals blocked", "signal.pthread_sigmask(signal.SIG_BLOCK, [1, 10, 15, 34, 64])"],
     ["few open files", "resource.setrlimit(resource.RLIMIT_NOFILE, (777, 4000))"],
@@ -76,10 +76,7 @@ describe("a command finds what it would find without Faraday", () => {
     ["umask", "os.umask(0o157)"],
     ["nice", "os.nice(5)"],
     ["oom score", "open('/proc/self/oom_score_adj', 'w').write('321')"],
-    [
-      "bytes in the environment",
-      "environment = {b'A': b'\\xff\\xfe=', b'B\\x80': b'', b'Z': b' x'}",
-    ],
+    ["bytes in the environment", "environment = {b'A': b'\\xff=', b'B\\x80': b'', b'Z': b' x'}"],
     ["empty environment", "environment = {}"],
     ["environment for Bun", "environment = {b'BUN_X': b'1', b'NO_COLOR': b'1', b'NODE_ENV': b'y'}"],
     ["timer slack", "open('/proc/self/timerslack_ns', 'w').write('123456')"],

@@ -104,8 +104,15 @@ describe("under a shell with job control", () => {
   /** An interactive shell whose prompt is told apart from what is typed. */
   const shell = ["bash", "--norc", "--noprofile", "-i"];
   const bare = async (steps: readonly Step[]): Promise<string> => {
-    const env = { PATH: process.env["PATH"] ?? "", PS1: "<prompt>", HOME: place.path, TERM: "dumb" };
-    const run = await place.bare([PYTHON, "-c", TERMINAL, JSON.stringify(steps), ...shell], { env });
+    const env = {
+      PATH: Bun.env.PATH ?? "",
+      PS1: "<prompt>",
+      HOME: place.path,
+      TERM: "dumb",
+    };
+    const run = await place.bare([PYTHON, "-c", TERMINAL, JSON.stringify(steps), ...shell], {
+      env,
+    });
     expect(run.stderr).toBe("");
     return run.stdout.replaceAll("\r\n", "\n");
   };
@@ -132,7 +139,10 @@ while :; do sleep 0.02; done`;
   });
 
   test("bg lets it run on, and kill ends it", async () => {
-    const script = place.write("bg.sh", `echo ready; until [ -e go ]; do sleep 0.02; done; echo went; exit 4`);
+    const script = place.write(
+      "bg.sh",
+      `echo ready; until [ -e go ]; do sleep 0.02; done; echo went; exit 4`,
+    );
     const output = await bare([
       ["<prompt>", `cd ${place.path}; ${typed(["sh", script])}`],
       ["ready", CTRL_Z],

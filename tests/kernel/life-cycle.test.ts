@@ -11,7 +11,13 @@ async function whileRunning(
   command: readonly string[],
   act: (supervisor: number, line: string) => Promise<void> | void,
   flags: readonly string[] = [],
-): Promise<{ exit: number | null; signal: string | null; rest: string; stderr: string; audit: string }> {
+): Promise<{
+  exit: number | null;
+  signal: string | number | null;
+  rest: string;
+  stderr: string;
+  audit: string;
+}> {
   const { words, auditPath } = place.faradayWords(command, { flags });
   const child = Bun.spawn([...words], { cwd: place.path, stdout: "pipe", stderr: "pipe" });
   const timer = setTimeout(() => child.kill("SIGKILL"), 30_000);
@@ -88,17 +94,23 @@ describe("signals to Faraday reach the command", () => {
 });
 
 describe("what the command leaves running", () => {
-  const daemon = "(trap 'echo ended > ended; exit' TERM; echo $$ > alive; while :; do sleep 0.05; done)";
+  const daemon =
+    "(trap 'echo ended > ended; exit' TERM; echo $$ > alive; while :; do sleep 0.05; done)";
 
   test.each([
     ["in the background", `${daemon} & until [ -s alive ]; do sleep 0.01; done`],
-    ["in a session of its own", `setsid sh -c "${daemon.replaceAll("$", "\\$")}" & until [ -s alive ]; do sleep 0.01; done`],
+    [
+      "in a session of its own",
+      `setsid sh -c "${daemon.replaceAll("$", "\\$")}" & until [ -s alive ]; do sleep 0.01; done`,
+    ],
   ])("is ended with an announcement: %s", async (_, script) => {
     await place.bare(["rm", "-f", "alive", "ended"]);
     const kept = await place.faraday(["sh", "-c", `${script}; exit 4`]);
     expect(kept.exit).toBe(4);
     expect(existsSync(place.at("ended"))).toBe(true);
-    expect(kept.stderr).toMatch(/^faraday: ending \d+ process(es)? that the command left running: /);
+    expect(kept.stderr).toMatch(
+      /^faraday: ending \d+ process(es)? that the command left running: /,
+    );
     const { leftovers } = kept.records.at(-1) ?? {};
     expect(leftovers).toMatchObject({ handled: "ended" });
     expect(leftovers?.count).toBeGreaterThan(0);

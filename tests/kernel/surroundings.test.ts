@@ -18,7 +18,8 @@ beforeAll(() => {
     ".env": `FARADAY_LOG=debug\nBUN_OPTIONS=--preload=${trap}\nPATH=/nonexistent\nFROM_DOTENV=1\n`,
     ".env.local": "FROM_DOTENV=1\n",
     "package.json": '{"type": "commonjs", "main": "./trap.js", "imports": {"#x": "./trap.js"}}',
-    "tsconfig.json": '{"compilerOptions": {"paths": {"*": ["./trap.js"]}, "jsxImportSource": "trap"}}',
+    "tsconfig.json":
+      '{"compilerOptions": {"paths": {"*": ["./trap.js"]}, "jsxImportSource": "trap"}}',
     "jsconfig.json": '{"compilerOptions": {"paths": {"*": ["./trap.js"]}}}',
     "index.js": CODE,
     "main.js": CODE,
@@ -90,7 +91,7 @@ describe("neither working directory nor environment make the binary run foreign 
     },
   );
 
-  test("a library preloaded by the caller is the caller's own affair, and missing ones are no error", async () => {
+  test("a search path for libraries that leads nowhere is no error", async () => {
     const kept = await place.faraday(["/bin/true"], {
       policy,
       env: { PATH: "/usr/bin:/bin", LD_LIBRARY_PATH: "/nonexistent" },

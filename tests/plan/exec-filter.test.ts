@@ -5,6 +5,7 @@ import { AUDIT_ARCH, archOf } from "../../ffi/abi/arch.ts";
 import { Errno } from "../../ffi/abi/errno.ts";
 import { REPOSITORY } from "../../scripts/source-files.ts";
 import { execFilter } from "../../src/plan/exec-filter.ts";
+import { SEAL_KINDS, type SealKind, sealFilter } from "../../src/plan/file-filter.ts";
 import { runFilter } from "./bpf-machine.ts";
 
 const arch = archOf(process.arch);
@@ -64,10 +65,7 @@ const numberOf = (call: string): number => {
   return numbers[arch === "aarch64" ? 1 : 0];
 };
 
-interface FilterFile {
-  readonly arch: string;
-  readonly filter: string;
-}
+type FilterFile = Readonly<Record<"arch" | "filter" | SealKind, string>>;
 const built = (): FilterFile =>
   JSON.parse(readFileSync(join(REPOSITORY, "build/exec-filter.json"), "utf8"));
 
@@ -118,6 +116,10 @@ describe.skipIf(!CAN_COMPILE)("the filter of the exec gate", () => {
     const { arch: builtFor, filter } = built();
     expect<string | null>(builtFor).toBe(arch);
     expect(filter).toBe(compileFilter(execFilter()).toString("base64"));
+    for (const kind of SEAL_KINDS) {
+      const rules = [...execFilter(), ...sealFilter(kind)];
+      expect(built()[kind]).toBe(compileFilter(rules).toString("base64"));
+    }
   });
 
   test.each([

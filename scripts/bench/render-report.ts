@@ -1,0 +1,87 @@
+import type { EngineSpeed } from "./engine.ts";
+import type { Timing } from "./measure.ts";
+import type { Memory } from "./memory.ts";
+import type { SpawnLoop } from "./spawn-loop.ts";
+
+/** Raised only when a field changes its meaning or goes away. */
+export const REPORT_VERSION = 1;
+
+export interface BenchReport {
+  readonly v: typeof REPORT_VERSION;
+  readonly faraday: string;
+  readonly kernel: string;
+  readonly cpus: number;
+  readonly load: { readonly before: number; readonly after: number };
+  readonly spawnLoops?: readonly SpawnLoop[];
+  readonly startUp?: readonly Timing[];
+  readonly engine?: readonly EngineSpeed[];
+  readonly memory?: Memory;
+}
+
+type Row = readonly string[];
+
+/** The first column is text, the others are numbers. */
+function table(title: string, head: Row, rows: readonly Row[]): string {
+  const widths = head.map((_, at) =>
+    Math.max(...[head, ...rows].map((row) => row[at]?.length ?? 0)),
+  );
+  const line = (row: Row): string =>
+    row
+      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+      .join("  ");
+  const rule = widths.map((width) => "-".repeat(width)).join("  ");
+  return [title, "", line(head), rule, ...rows.map(line), ""].join("\n");
+}
+
+const ms = (value: number): string => value.toFixed(value < 100 ? 2 : 0);
+const times = (value: number): string => value.toFixed(2);
+const mib = (kib: number): string => (kib / 1024).toFixed(1);
+
+const timingRow = ({ name, medianMs, ratio, ratioLow, ratioHigh }: Timing): Row => [
+  name,
+  ms(medianMs),
+  times(ratio),
+  `${times(ratioLow)}-${times(ratioHigh)}`,
+];
+
+function startUpTable(timings: readonly Timing[]): string {
+  const bwrap = timings.find(({ name }) => name === "bwrap");
+  const rows = timings.map((each) => {
+    const toBwrap = bwrap === undefined ? "-" : times(each.ratio / bwrap.ratio);
+    return [...timingRow(each), toBwrap];
+  });
+  const head = ["", "median ms", "x bare", "rounds' range", "x bwrap"];
+  return table(`Start-up: one /bin/true, ${timings[0]?.rounds} rounds`, head, rows);
+}
+
+export function renderReport(report: BenchReport): string {
+  const { load } = report;
+  const parts = [
+    `faraday ${report.faraday}, Linux ${report.kernel}, ${report.cpus} CPUs, ` +
+      `load average ${times(load.before)} before and ${times(load.after)} after\n`,
+  ];
+  for (const { loop, spawns, timings } of report.spawnLoops ?? []) {
+    const title = `Spawn loop (${loop}): ${spawns} x /bin/true, ${timings[0]?.rounds} rounds`;
+    const head = ["", "median ms", "x bare", "rounds' range"];
+    parts.push(table(title, head, timings.map(timingRow)));
+  }
+  if (report.startUp !== undefined) parts.push(startUpTable(report.startUp));
+  if (report.engine !== undefined) {
+    const rows = report.engine.map(({ rules, kind, verdictsPerSecond, ratio }) => [
+      `${rules} rules, ${kind}`,
+      Math.round(verdictsPerSecond).toLocaleString("en"),
+      ratio.toPrecision(2),
+    ]);
+    parts.push(table("Engine alone", ["", "verdicts/s", "x 10 rules"], rows));
+  }
+  if (report.memory !== undefined) {
+    const rows = report.memory.samples.map(({ execs, rssKib, anonymousKib }) => [
+      `${execs} execs`,
+      mib(rssKib),
+      mib(anonymousKib),
+    ]);
+    const title = `Supervisor's memory, last to first ${times(report.memory.ratio)}`;
+    parts.push(table(title, ["", "RSS MiB", "anonymous MiB"], rows));
+  }
+  return parts.join("\n");
+}
