@@ -9,6 +9,7 @@ export const O_RDONLY = 0;
 export const O_WRONLY = 1;
 export const O_RDWR = 2;
 export const O_CREAT = 0o100;
+export const O_NOCTTY = 0o400;
 export const O_APPEND = 0o2000;
 export const O_NONBLOCK = 0o4000;
 export const O_CLOEXEC = 0o2000000;

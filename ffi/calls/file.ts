@@ -43,6 +43,11 @@ export class FileCalls {
     return sys("read", fd, into.address, length);
   }
 
+  /** Reads into the rest of a buffer. */
+  readAt(fd: Fd | number, into: KernelBuffer, at: number): number {
+    return sys("read", fd, into.address + at, into.bytes.length - at);
+  }
+
   pread(fd: Fd | number, into: KernelBuffer, length: number, offset: number, at = 0): number {
     return sys("pread64", fd, into.address + at, length, offset);
   }

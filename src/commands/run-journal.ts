@@ -1,16 +1,26 @@
-import { constants, openSync } from "node:fs";
+import { errnoName } from "../../ffi/abi/errno.ts";
+import { AT_FDCWD, O_APPEND, O_CREAT, O_NOCTTY, O_WRONLY } from "../../ffi/abi/file.ts";
+import { FileCalls } from "../../ffi/calls/file.ts";
 import { Journal, readable } from "../audit/journal.ts";
 import { AUDIT_VERSION, type EndRecord } from "../audit/record.ts";
 import type { PreparedRun } from "../launch/prepare-run.ts";
+import { textToBytes } from "../policy/byte-text.ts";
 import { journalSink } from "../supervise/journal-sink.ts";
 
-/** Append only, so that two runs may share a log; Bun opens everything close-on-exec. */
-const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOCTTY;
+/** Append only, so that two runs may share a log. */
+const FLAGS = O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY;
 
 export interface JournalHead {
   readonly session: string;
   readonly version: string;
   readonly argv: readonly string[];
+}
+
+function openJournal(path: string): number {
+  const latin1 = Buffer.from(textToBytes(path)).toString("latin1");
+  const fd = new FileCalls().open(latin1, FLAGS, AT_FDCWD, 0o600);
+  if (fd < 0) throw new Error(`${path}: ${errnoName(-fd)}`);
+  return fd;
 }
 
 /** The first and the last record of a run; those between are the Worker's. */
@@ -21,7 +31,7 @@ export class RunJournal {
 
   /** Throws if the file cannot be opened. */
   constructor(path: string | null, session: string) {
-    this.fd = path === null ? null : openSync(path, FLAGS, 0o600);
+    this.fd = path === null ? null : openJournal(path);
     this.#journal = new Journal(this.fd === null ? null : journalSink(this.fd));
     this.#session = session;
   }

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { PR_SET_DUMPABLE } from "../../ffi/abi/process.ts";
 import { exitNow, prctl, raiseOpenFilesLimit } from "../../ffi/calls/process.ts";
 import type { RunInvocation } from "../cli/invocation.ts";
@@ -28,7 +27,7 @@ export async function runRun(
   const prepared = await prepareRun(invocation, caller);
   if (!prepared.ok) return refuse(prepared.error, invocation);
   const run = prepared.value;
-  const session = randomBytes(8).toString("hex");
+  const session = crypto.getRandomValues(new Uint8Array(8)).toHex();
   const journal = openJournal(invocation, session, run);
   if (!(journal instanceof RunJournal)) return refuse(journal, invocation);
   if (run.warnings.length > 0) (await import("./run-report.ts")).reportWarnings(run.warnings);

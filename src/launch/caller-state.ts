@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { SIGNAL_MAX, Signal } from "../../ffi/abi/process.ts";
+import { readKernelText } from "../../ffi/calls/whole-file.ts";
 
 /** What Faraday was started with and must hand on. Bytes are strings of one character a byte. */
 export interface CallerState {
@@ -13,7 +13,7 @@ const RUNTIME_IGNORES: ReadonlySet<number> = new Set([Signal.PIPE, Signal.XFSZ])
 
 /** SIGCHLD is caught by now, so whether it was ignored comes from whoever caught it. */
 export function readCallerState(caught: { readonly ignoredChildren: boolean }): CallerState {
-  const status = readFileSync("/proc/self/status", "latin1");
+  const status = readKernelText("/proc/self/status") ?? "";
   const ignored = BigInt(`0x${statusField(status, "SigIgn")}`);
   const ignoredSignals: number[] = caught.ignoredChildren ? [Signal.CHLD] : [];
   for (let signal = 1; signal <= SIGNAL_MAX; signal++) {
@@ -22,7 +22,7 @@ export function readCallerState(caught: { readonly ignoredChildren: boolean }): 
   }
   return {
     // The runtime's own copy of the environment has lost what is not UTF-8.
-    environment: readFileSync("/proc/self/environ", "latin1").split("\0").slice(0, -1),
+    environment: (readKernelText("/proc/self/environ") ?? "").split("\0").slice(0, -1),
     ignoredSignals,
     signalMaskHex: statusField(status, "SigBlk"),
   };

@@ -1,4 +1,3 @@
-import { dirname } from "node:path";
 import parsedBuiltins from "../../build/builtin-policies.json" with { type: "json" };
 import type { Diagnostic } from "../policy/diagnostic.ts";
 import type { Policy } from "../policy/model.ts";
@@ -121,7 +120,8 @@ function resolveBase(base: string, from: string): Result<string, string> {
     return err(`\`${from}\` is not a file, so nothing can be relative to it`);
   }
   const plain = base.replace(/^(?:\.\/+)+/, "");
-  const directory = dirname(from);
+  const slash = from.lastIndexOf("/");
+  const directory = slash < 0 ? "." : from.slice(0, Math.max(slash, 1));
   // A file that happens to be called `builtin:x` must not turn into the policy of that name.
   const bare = directory === "." && !plain.startsWith(BUILTIN_PREFIX);
   return ok(bare ? plain : `${directory}/${plain}`);

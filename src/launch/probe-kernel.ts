@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { Errno, errnoName } from "../../ffi/abi/errno.ts";
 import { PTRACE_SEIZE } from "../../ffi/abi/ptrace.ts";
 import { landlockAbi } from "../../ffi/calls/landlock.ts";
 import { sys } from "../../ffi/calls/libc.ts";
+import { readKernelText } from "../../ffi/calls/whole-file.ts";
 import type { KernelFeatures } from "../plan/kernel-features.ts";
 
 /** No process has it: what matters is which error the kernel gives first. */
@@ -34,9 +34,5 @@ function hasCapability(number: bigint): boolean {
 }
 
 function readText(path: string): string | null {
-  try {
-    return readFileSync(path, "latin1").trim();
-  } catch {
-    return null;
-  }
+  return readKernelText(path)?.trim() ?? null;
 }

@@ -1,4 +1,6 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { Errno, errnoName } from "../../ffi/abi/errno.ts";
+import { S_IFDIR, S_IFMT } from "../../ffi/abi/file.ts";
+import { readWholeFile } from "../../ffi/calls/whole-file.ts";
 import { textToBytes } from "../policy/byte-text.ts";
 import { err, ok, type Result } from "../policy/result.ts";
 
@@ -23,43 +25,20 @@ export interface FileProblem {
  * bytes losslessly. Pipes are fine (`--policy <(generate)`), so the size is counted, not asked.
  */
 export function readPolicyFile(path: string): Result<PolicyFile, FileProblem> {
-  let fd: number;
-  try {
-    fd = openSync(Buffer.from(textToBytes(path)), "r");
-  } catch (error) {
-    return err(problemOf(error, path));
+  const latin1 = Buffer.from(textToBytes(path)).toString("latin1");
+  const file = readWholeFile(latin1, POLICY_BYTES_MAX);
+  if (typeof file === "number") return err(problemOf(-file, path));
+  const { bytes, stat } = file;
+  if ((stat.mode & S_IFMT) === S_IFDIR) return err(isDirectory(path));
+  if (bytes.length > POLICY_BYTES_MAX) {
+    return err({
+      code: "policy-too-large",
+      message: `the policy \`${path}\` is larger than 1 MiB`,
+      hint: "name the TOML file itself; a long policy can be split with `extends`",
+    });
   }
-  try {
-    const stat = fstatSync(fd, { bigint: true });
-    if (stat.isDirectory()) return err(isDirectory(path));
-    const bytes = readBounded(fd);
-    if (bytes === null) {
-      return err({
-        code: "policy-too-large",
-        message: `the policy \`${path}\` is larger than 1 MiB`,
-        hint: "name the TOML file itself; a long policy can be split with `extends`",
-      });
-    }
-    const text = decode(bytes, path);
-    if (!text.ok) return text;
-    return ok({ bytes, text: text.value, identity: `${stat.dev}:${stat.ino}` });
-  } catch (error) {
-    return err(problemOf(error, path));
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** The whole content, or null if it is longer than a policy may be. */
-function readBounded(fd: number): Uint8Array | null {
-  const buffer = new Uint8Array(POLICY_BYTES_MAX + 1);
-  let length = 0;
-  while (length < buffer.length) {
-    const count = readSync(fd, buffer, length, buffer.length - length, null);
-    if (count === 0) return buffer.slice(0, length);
-    length += count;
-  }
-  return null;
+  const text = decode(bytes, path);
+  return text.ok ? ok({ bytes, text: text.value, identity: stat.id }) : text;
 }
 
 function decode(bytes: Uint8Array, path: string): Result<string, FileProblem> {
@@ -94,32 +73,28 @@ function lineOfInvalidByte(bytes: Uint8Array): number {
   return line;
 }
 
-function problemOf(error: unknown, path: string): FileProblem {
-  const code = (error as { code?: string }).code;
-  switch (code) {
-    case "ENOENT":
-    case "ENOTDIR":
+function problemOf(errno: number, path: string): FileProblem {
+  switch (errno) {
+    case Errno.ENOENT:
+    case Errno.ENOTDIR:
       return {
         code: "policy-not-found",
         message: `there is no policy \`${path}\``,
         hint: "check the path; `builtin:default` names the policy inside faraday",
       };
-    case "EACCES":
-    case "EPERM":
+    case Errno.EACCES:
+    case Errno.EPERM:
       return {
         code: "policy-unreadable",
         message: `the policy \`${path}\` may not be read`,
         hint: "check the permissions of the file and of the directories above it",
       };
-    case "EISDIR":
+    case Errno.EISDIR:
       return isDirectory(path);
-    case undefined:
-      // Not an answer of the kernel, so a bug of ours.
-      throw error;
     default:
       return {
         code: "policy-unreadable",
-        message: `the policy \`${path}\` cannot be read: ${code}`,
+        message: `the policy \`${path}\` cannot be read: ${errnoName(errno)}`,
         hint: "name a regular file or a pipe",
       };
   }

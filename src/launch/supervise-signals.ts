@@ -1,5 +1,6 @@
-import { openSync } from "node:fs";
+import { O_NOCTTY, O_RDONLY } from "../../ffi/abi/file.ts";
 import { Signal } from "../../ffi/abi/process.ts";
+import { FileCalls } from "../../ffi/calls/file.ts";
 import { kill } from "../../ffi/calls/process.ts";
 import { isForeground } from "../../ffi/calls/terminal.ts";
 
@@ -39,9 +40,6 @@ export function superviseSignals(ignored: readonly number[], commandPid: number)
 }
 
 function inForeground(): boolean {
-  try {
-    return isForeground(openSync("/dev/tty", "r"));
-  } catch {
-    return false;
-  }
+  const terminal = new FileCalls().open("/dev/tty", O_RDONLY | O_NOCTTY);
+  return terminal >= 0 && isForeground(terminal);
 }

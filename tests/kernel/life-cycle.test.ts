@@ -62,7 +62,8 @@ function isAlive(pid: number): boolean {
 
 describe("signals to Faraday reach the command", () => {
   test.each(["TERM", "HUP", "USR1", "USR2", "INT", "QUIT"])("%s", async (name) => {
-    const trap = `trap 'echo got ${name}; exit 5' ${name}; echo ready; while :; do sleep 0.05; done`;
+    const loop = "while :; do sleep 0.05; done";
+    const trap = `trap 'echo got ${name}; exit 5' ${name}; echo ready; ${loop}`;
     const run = await whileRunning(["sh", "-c", trap], (pid) => {
       process.kill(pid, `SIG${name}`);
     });

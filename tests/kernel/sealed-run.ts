@@ -22,7 +22,11 @@ export function faradayWords(): string[] {
 
 /** A directory of a test's own, gone when it is disposed of. */
 export class Playground implements Disposable {
-  readonly path = realpathSync(mkdtempSync(join(tmpdir(), "faraday-files-")));
+  readonly path: string;
+
+  constructor({ under }: { readonly under: string } = { under: tmpdir() }) {
+    this.path = realpathSync(mkdtempSync(join(under, "faraday-files-")));
+  }
 
   file(name: string, text = "content\n"): string {
     const path = join(this.path, name);
