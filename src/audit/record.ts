@@ -17,6 +17,11 @@ export interface RawBytes {
   readonly argv?: readonly string[];
 }
 
+export interface PolicyName {
+  readonly path: string;
+  readonly sha256: string;
+}
+
 interface Common {
   readonly v: typeof AUDIT_VERSION;
   readonly event: string;
@@ -30,7 +35,8 @@ export interface StartRecord extends Common {
   readonly faraday: string;
   readonly runtime: string;
   readonly kernel: string;
-  readonly policy: { readonly path: string; readonly sha256: string };
+  /** The hash is that of the file alone; what it extends has hashes of its own. */
+  readonly policy: PolicyName & { readonly bases: readonly PolicyName[] };
   readonly layers: Readonly<Record<string, LayerReport>>;
   readonly pid: number;
   readonly uid: number;

@@ -49,7 +49,11 @@ export class RunJournal {
       faraday: head.version,
       runtime: `bun ${Bun.version}`,
       kernel: run.features.release,
-      policy: { path: run.loaded.path, sha256: run.loaded.sha256 },
+      policy: {
+        path: readable(run.loaded.path),
+        sha256: run.loaded.sha256,
+        bases: run.loaded.bases,
+      },
       layers: { ...run.layers },
       pid: process.pid,
       uid: process.getuid?.() ?? -1,

@@ -47,6 +47,7 @@ const LISTENER = 1;
 const STOP_SETTLES_MS = 20;
 /** Execs take a fraction of this, unless they failed. */
 const EXEC_PATIENCE_MS = 10;
+const SETTLE_MS = 50;
 const GRACE_MS = 2000;
 const KILL_ROUND_MS = 10;
 const KILL_ROUNDS_MAX = 1000;
@@ -72,6 +73,8 @@ export class Supervisor {
       if (this.#status === null && this.#options.mustEnd()) this.#killEverything();
     }
     const status = this.#status;
+    // A pipeline's last members may be on their way out.
+    this.#turnUntilChildless(SETTLE_MS);
     if (this.#childless) {
       return { ...status, leftovers: [], leftoversHandled: "none" };
     }
@@ -162,13 +165,18 @@ export class Supervisor {
 
   #endLeftovers(): void {
     signalAll(descendants(process.pid), Signal.TERM);
-    const until = this.#options.nowMs() + GRACE_MS;
+    this.#turnUntilChildless(GRACE_MS);
+    this.#killEverything();
+  }
+
+  #turnUntilChildless(patienceMs: number): void {
+    const until = this.#options.nowMs() + patienceMs;
+    this.#reap();
     while (!this.#childless) {
       const left = until - this.#options.nowMs();
-      if (left <= 0) break;
+      if (left <= 0) return;
       this.#turn(left);
     }
-    this.#killEverything();
   }
 
   /** Processes may still fork while they are being killed, so it takes rounds. */
