@@ -80,6 +80,10 @@ of its values does; a key with \`_not\` at its end matches if the plain one woul
 and builtin:NAMEs, adds the rules of other policies behind the policy's own. Each [[test]] is
 judged whenever the policy is loaded, and one that fails is an error.
 
+A [filesystem] table seals the files: read_globs, write_globs and allow_globs (and --read, --write,
+--allow) grant trees, deny_globs and deny_write_globs make holes in them, and everything else is out
+of reach. Without the table and without a flag no file is sealed.
+
 Example: faraday check --policy policy.toml
 `;
 

@@ -33,6 +33,13 @@ const toBytes = (text: string): string =>
 const toText = (bytes: string): string =>
   ASCII.test(bytes) ? bytes : bytesToText(Buffer.from(bytes, "latin1"));
 
+/** Where faraday was started, as bytes tell it: the runtime has lost what is not UTF-8. */
+export function startDirectory(): string {
+  const path = new FileCalls().readlink("/proc/self/cwd");
+  if (path === null) throw new Error("/proc/self/cwd cannot be read");
+  return toText(path);
+}
+
 /** The disk as it is now. Answers are remembered: one start asks for the same parents often. */
 export class DiskFacts implements PathFacts {
   readonly #files = new FileCalls();

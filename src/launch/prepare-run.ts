@@ -95,7 +95,7 @@ export async function prepareRun(
     layers,
     plan,
     verifies,
-    warnings: seal?.warnings ?? [],
+    warnings: warningsOf(request, seal),
     writableTrees: seal?.landlock == null ? [] : seal.writable.map(latin1),
     explain: request.explainDenials ? explained(seal) : null,
   });
@@ -108,6 +108,13 @@ function policyContext({ environment }: CallerState): PolicyContext {
     return value === undefined ? undefined : bytesToText(Buffer.from(value, "latin1"));
   };
   return { env, home: env("HOME") };
+}
+
+function warningsOf({ explainDenials }: RunRequest, seal: FileSeal | null): readonly Diagnostic[] {
+  if (seal !== null || !explainDenials) return seal?.warnings ?? [];
+  const message = "--explain-denials has nothing to explain: no files are sealed";
+  const hint = "add a [filesystem] table, or grant something with --read, --write or --allow";
+  return [{ severity: "warning", code: "nothing-sealed", message, span: null, hint }];
 }
 
 type Explained = { readonly landlock: LandlockPlan } & Pick<FileSeal, "holes">;
@@ -143,7 +150,7 @@ async function sealIfAsked(
   const { sealFiles, mayExecute } = await import("./seal-files.ts");
   const { landlockAbi } = features;
   const cli = { read, write, allow };
-  const seal = sealFiles({ loaded, cli, context, audit, landlockAbi, cwd: process.cwd() });
+  const seal = sealFiles({ loaded, cli, context, audit, landlockAbi });
   if (!seal.ok) return seal;
   return ok({ ...seal.value, mayExecute: (program) => mayExecute(seal.value, program) });
 }

@@ -8,7 +8,7 @@ import type { FilesystemPolicy } from "../policy/model.ts";
 import { type CliGrants, readCliGrants } from "../policy/read-cli-grants.ts";
 import { err, type Result } from "../policy/result.ts";
 import { BUILTIN_PREFIX } from "./builtin-policies.ts";
-import { DiskFacts } from "./disk-facts.ts";
+import { DiskFacts, startDirectory } from "./disk-facts.ts";
 import type { LoadedPolicy, PolicyContext } from "./load-policy.ts";
 import { type Refusal, refusal } from "./refusal.ts";
 
@@ -18,7 +18,6 @@ export interface SealFilesRequest {
   readonly context: PolicyContext;
   readonly audit: string | null;
   readonly landlockAbi: number;
-  readonly cwd: string;
 }
 
 /** What the strictest table would say; the command line's grants are added to it. */
@@ -38,7 +37,8 @@ const NO_TABLE: FilesystemPolicy = {
 
 /** Policy and command line to a seal for this machine, or the reason why nothing may start. */
 export function sealFiles(request: SealFilesRequest): Result<FileSeal, Refusal> {
-  const { loaded, cli, cwd, landlockAbi } = request;
+  const { loaded, cli, landlockAbi } = request;
+  const cwd = startDirectory();
   const extra = readCliGrants(cli, request.context);
   if (!extra.ok) {
     const message = "a grant has errors, so nothing was started";
@@ -93,7 +93,8 @@ function createMissing(policy: FilesystemPolicy, cwd: string): Refusal | null {
 
 /** An agent that may write its own policy, or its log, is held by neither. */
 function selfWrite(request: SealFilesRequest, seal: FileSeal, facts: DiskFacts): Refusal | null {
-  const { loaded, audit, cwd } = request;
+  const { loaded, audit } = request;
+  const cwd = startDirectory();
   const policies = [loaded.path, ...loaded.bases.map(({ path }) => path)]
     .filter((path) => !path.startsWith(BUILTIN_PREFIX))
     .map((path) => ({ path, what: "the policy" }));
@@ -103,7 +104,8 @@ function selfWrite(request: SealFilesRequest, seal: FileSeal, facts: DiskFacts):
     const slash = absolute.lastIndexOf("/");
     const parent = facts.look(absolute.slice(0, slash) || "/").realPath;
     // A link could be replaced, so the place where it stands counts too.
-    const places = [facts.look(absolute).realPath, joinPath(parent, absolute.slice(slash + 1))];
+    const names = [facts.look(absolute).realPath, joinPath(parent, absolute.slice(slash + 1))];
+    const places = names.flatMap((name) => [name, ...facts.otherPlaces(name)]);
     const tree = seal.writable.find((each) => places.some((place) => isBeneath(place, each)));
     if (tree === undefined) continue;
     return refusal(
@@ -120,7 +122,7 @@ export function mayExecute(seal: FileSeal, program: string): boolean {
   if (seal.landlock === null) return true;
   const execute = fsRightBit("execute");
   const text = bytesToText(Buffer.from(program, "latin1"));
-  const absolute = absolutePath(text, process.cwd());
+  const absolute = absolutePath(text, startDirectory());
   const real = Buffer.from(textToBytes(new DiskFacts().look(absolute).realPath)).toString("latin1");
   return seal.landlock.grants.some(
     ({ path, access }) => (access & execute) !== 0 && isBeneath(real, path),

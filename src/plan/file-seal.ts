@@ -15,10 +15,11 @@ import { findHoles, type Holes } from "./find-holes.ts";
 import { type GrantRoot, grantRoots } from "./grant-roots.ts";
 import type { LandlockGrant, LandlockPlan } from "./launch-plan.ts";
 import type { LayerState } from "./layer-states.ts";
-import type { PathFacts } from "./path-facts.ts";
+import { isBeneath, type PathFacts } from "./path-facts.ts";
 
 /** Each costs the kernel some memory and a start some microseconds. */
 const GRANTS_MAX = 20_000;
+const DEVICES = "/dev";
 
 export interface SealRequest {
   readonly policy: FilesystemPolicy;
@@ -71,7 +72,8 @@ export function fileSeal(request: SealRequest): Result<FileSeal, readonly Diagno
 
   const grants = new GrantTable();
   const seal = new Expander(facts, warnings, grants);
-  const noexec = policy.noexec ? withPaths(denied, writable) : denied;
+  const written = writable.flatMap((path) => [path, ...facts.otherPlaces(path)]);
+  const noexec = policy.noexec ? withPaths(denied, written, "noexec") : denied;
   const unwritten = joined(denied, unwritable);
   for (const each of found) {
     const isApart = policy.noexec && !each.keepsExecute;
@@ -174,7 +176,10 @@ class Expander {
     // Listing a directory on the way shows names, which stat(2) shows anyway; `ls` must work.
     const wayBits = given.includes("read") ? READ_DIR : 0;
     const grant = { ...tree, bits };
-    const { grants, opened, swallowedBy } = expandGrant(grant, holes, this.#facts, wayBits);
+    // Whoever may read the disk itself needs no file of it. Devices are granted by name.
+    const isAbove = tree.path !== DEVICES && isBeneath(DEVICES, tree.path);
+    const left = isAbove ? withPaths(holes, [DEVICES], DEVICES) : holes;
+    const { grants, opened, swallowedBy } = expandGrant(grant, left, this.#facts, wayBits);
     for (const each of grants) this.#grants.add(each);
     if (root === null) return;
     if (given.includes("write")) {
@@ -205,8 +210,8 @@ function landlockPlan(grants: GrantTable, landlockAbi: number): LandlockPlan {
   return { handledFs, handledNet: 0, scoped, grants: grants.list(handledFs) };
 }
 
-function withPaths(holes: Holes, paths: readonly string[]): Holes {
-  const more = paths.map((path) => [path, "noexec"] as const);
+function withPaths(holes: Holes, paths: readonly string[], because: string): Holes {
+  const more = paths.map((path) => [path, because] as const);
   return { paths: new Map([...holes.paths, ...more]), closed: holes.closed };
 }
 

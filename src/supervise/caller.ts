@@ -30,6 +30,13 @@ export class CallerReader {
     return tgid === null || ppid === null || uid === null ? null : { tgid, ppid, uid };
   }
 
+  isTracedByUs(pid: number): boolean {
+    const length = this.#files.slurp(`/proc/${pid}/status`, this.#buffer);
+    if (length <= 0) return false;
+    const tracer = this.#number("\nTracerPid:", length);
+    return tracer !== null && tracer !== 0 && this.status(tracer)?.tgid === process.pid;
+  }
+
   /** Whether a signal waits to be delivered to the thread or its process. */
   hasPending(tid: number, signal: number): boolean {
     const length = this.#files.slurp(`/proc/${tid}/status`, this.#buffer);

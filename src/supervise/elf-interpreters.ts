@@ -1,11 +1,14 @@
+import { O_NONBLOCK, O_RDONLY } from "../../ffi/abi/file.ts";
 import type { FileCalls, FileStat } from "../../ffi/calls/file.ts";
 import { KernelBuffer } from "../../ffi/calls/libc.ts";
 import { isSystemLoader } from "./dynamic-loader.ts";
+import { elfInterpreter } from "./elf-header.ts";
+import type { MappedFile, MappedFiles } from "./mapped-files.ts";
 
-const MAPS_BYTES = 16 * 1024;
 const REMEMBERED_MAX = 4096;
 /** Times of change are as coarse as a clock tick, so what changed just now may change unseen. */
 const SETTLED_SECONDS = 2;
+const HEAD_BYTES = 4096;
 
 /**
  * Finds programs that the kernel mapped as ELF interpreters. A PT_INTERP may name any program, and
@@ -13,13 +16,15 @@ const SETTLED_SECONDS = 2;
  */
 export class ElfInterpreters {
   readonly #files: FileCalls;
+  readonly #mapped: MappedFiles;
   readonly #nowSeconds: () => number;
-  readonly #maps = new KernelBuffer(MAPS_BYTES);
-  /** Files that were seen to be started with the system's loader or none, as they are now. */
+  readonly #head = new KernelBuffer(HEAD_BYTES);
+  /** Programs, as they are now, that ask for the system's own loader or for none. */
   readonly #harmless = new Map<string, string>();
 
-  constructor(files: FileCalls, nowSeconds: () => number) {
+  constructor(files: FileCalls, mapped: MappedFiles, nowSeconds: () => number) {
     this.#files = files;
+    this.#mapped = mapped;
     this.#nowSeconds = nowSeconds;
   }
 
@@ -28,32 +33,22 @@ export class ElfInterpreters {
     return this.#harmless.get(exe.id) === exe.changed;
   }
 
-  /** The paths of interpreters that are no loader; null if it cannot be told. */
-  of(pid: number, exe: FileStat): string[] | null {
-    const found = this.mapped(pid)?.filter((path) => !isSystemLoader(path)) ?? null;
-    if (found?.length === 0) this.#remember(exe);
+  /** The interpreters that are no loader; null if it cannot be told. */
+  of(pid: number, exe: FileStat): MappedFile[] | null {
+    const found = this.#mapped.of(pid)?.filter(({ path }) => !isSystemLoader(path)) ?? null;
+    if (found?.length === 0) this.#remember(pid, exe);
     return found;
   }
 
-  /** The files that a process has mapped besides its own program, in the order of addresses. */
-  mapped(pid: number): string[] | null {
-    const exePath = this.#files.readlink(`/proc/${pid}/exe`);
-    const length = this.#files.slurp(`/proc/${pid}/maps`, this.#maps);
-    if (exePath === null || length <= 0 || length >= MAPS_BYTES) return null;
-    // The one character that maps cannot show as it is.
-    const shownPath = exePath.replaceAll("\n", "\\012");
-    const found: string[] = [];
-    for (const line of this.#maps.bytes.toString("latin1", 0, length).split("\n")) {
-      const slash = line.indexOf("/");
-      if (slash < 0) continue;
-      const path = line.slice(slash);
-      if (path !== shownPath && !found.includes(path)) found.push(path);
-    }
-    return found;
-  }
-
-  #remember(exe: FileStat): void {
+  /** A name in the program that leads to a loader through a link may lead elsewhere next time. */
+  #remember(pid: number, exe: FileStat): void {
     if (this.#nowSeconds() - Number(exe.changed) < SETTLED_SECONDS) return;
+    const fd = this.#files.open(`/proc/${pid}/exe`, O_RDONLY | O_NONBLOCK);
+    if (fd < 0) return;
+    const length = this.#files.pread(fd, this.#head, HEAD_BYTES, 0);
+    this.#files.close(fd);
+    const asked = elfInterpreter(this.#head.bytes.subarray(0, Math.max(length, 0)));
+    if (asked === null || (asked !== "" && !isSystemLoader(asked))) return;
     if (this.#harmless.size >= REMEMBERED_MAX) this.#harmless.clear();
     this.#harmless.set(exe.id, exe.changed);
   }

@@ -11,10 +11,10 @@ import { splitCmdline } from "./caller-memory.ts";
 import type { ElfInterpreters } from "./elf-interpreters.ts";
 import type { ExecFacts, Judgement } from "./exec-judge.ts";
 import { LoaderWatch } from "./loader-watch.ts";
+import type { MappedFile, MappedFiles } from "./mapped-files.ts";
 import type { ProgramFile, ProgramFinder } from "./program-file.ts";
 import { StartedArgv } from "./started-argv.ts";
 
-const SIGTRAP = 5;
 const STOP_SIGNALS: ReadonlySet<number> = new Set([
   Signal.STOP,
   Signal.TSTP,
@@ -42,7 +42,7 @@ export interface StartedProgram {
   readonly cmdline: Buffer;
   readonly cwd: string;
   /** Programs other than a loader that the kernel mapped as ELF interpreters. */
-  readonly interpreters: readonly string[];
+  readonly interpreters: readonly MappedFile[];
 }
 
 export interface VerifierEvents {
@@ -50,8 +50,8 @@ export interface VerifierEvents {
   confirmed(pending: PendingExec, pid: number): void;
   /** Something else started (or it cannot be told what: null). True lets it go on. */
   mismatched(pending: PendingExec, pid: number, started: StartedProgram | null): boolean;
-  /** A loader that was started by hand has mapped the program at `path`. True lets it go on. */
-  loaded(pending: PendingExec, pid: number, path: string): boolean;
+  /** A loader that was started by hand has mapped its program. True lets it go on. */
+  loaded(pending: PendingExec, pid: number, file: MappedFile): boolean;
 }
 
 /**
@@ -81,6 +81,7 @@ export class ExecVerifier {
     readonly checkCwd: boolean;
     readonly nowMs: () => number;
     readonly interpreters: ElfInterpreters;
+    readonly mapped: MappedFiles;
   }) {
     this.#tracer = options.tracer;
     this.#files = options.files;
@@ -91,8 +92,8 @@ export class ExecVerifier {
     this.#nowMs = options.nowMs;
     this.#argv = new StartedArgv(options.tracer);
     this.#interpreters = options.interpreters;
-    this.#loaders = new LoaderWatch(options.tracer, options.interpreters, (pending, pid, path) =>
-      options.events.loaded(pending, pid, path),
+    this.#loaders = new LoaderWatch(options.tracer, options.mapped, (pending, pid, file) =>
+      options.events.loaded(pending, pid, file),
     );
   }
 
@@ -150,7 +151,8 @@ export class ExecVerifier {
     }
     const known = this.#pending.has(report.pid);
     // Any other stop is on the way back to user space: the exec failed.
-    const isSignal = report.event === 0 && report.signal !== SIGTRAP;
+    // The tracer's own stops carry an event; without one it is a signal of the program's.
+    const isSignal = report.event === 0;
     const signal = isSignal && !this.#isOutdated(report) ? report.signal : 0;
     const detached = this.#tracer.detach(report.pid, signal);
     this.#forget(report.pid);

@@ -2,14 +2,14 @@ import { Signal } from "../../ffi/abi/process.ts";
 import { SYSCALL_STOP_SIGNAL } from "../../ffi/abi/ptrace.ts";
 import { kill } from "../../ffi/calls/process.ts";
 import type { Tracer, WaitReport } from "../../ffi/calls/tracer.ts";
-import type { ElfInterpreters } from "./elf-interpreters.ts";
 import type { PendingExec } from "./exec-verifier.ts";
+import type { MappedFile, MappedFiles } from "./mapped-files.ts";
 
 /** A loader maps its program within its first dozen calls. */
 const STOPS_MAX = 500;
 
-/** Asked once a loader has mapped a file: may the program at this path run? */
-export type JudgeLoaded = (pending: PendingExec, pid: number, path: string) => boolean;
+/** Asked once a loader has mapped a file: may this program run? */
+export type JudgeLoaded = (pending: PendingExec, pid: number, program: MappedFile) => boolean;
 
 /**
  * Follows a dynamic loader that was started by hand, call by call, until it has mapped its program.
@@ -18,13 +18,13 @@ export type JudgeLoaded = (pending: PendingExec, pid: number, path: string) => b
  */
 export class LoaderWatch {
   readonly #tracer: Tracer;
-  readonly #interpreters: ElfInterpreters;
+  readonly #mapped: MappedFiles;
   readonly #judge: JudgeLoaded;
   readonly #watched = new Map<number, { readonly pending: PendingExec; stops: number }>();
 
-  constructor(tracer: Tracer, interpreters: ElfInterpreters, judge: JudgeLoaded) {
+  constructor(tracer: Tracer, mapped: MappedFiles, judge: JudgeLoaded) {
     this.#tracer = tracer;
-    this.#interpreters = interpreters;
+    this.#mapped = mapped;
     this.#judge = judge;
   }
 
@@ -46,7 +46,7 @@ export class LoaderWatch {
       this.#tracer.runToCall(report.pid, report.event === 0 ? report.signal : 0);
       return true;
     }
-    const mapped = this.#interpreters.mapped(report.pid);
+    const mapped = this.#mapped.of(report.pid);
     if (mapped !== null && mapped.length === 0 && ++watch.stops < STOPS_MAX) {
       this.#tracer.runToCall(report.pid);
       return true;

@@ -4,6 +4,7 @@ import { deny, type ExecFacts, type ExecJudge } from "./exec-judge.ts";
 import type { ExecLog } from "./exec-log.ts";
 import type { PendingExec, StartedProgram, VerifierEvents } from "./exec-verifier.ts";
 import { textOf } from "./latin1-text.ts";
+import { holdMapped, type MappedFile } from "./mapped-files.ts";
 import type { ProcessIdentities } from "./process-identities.ts";
 import type { ProgramFinder } from "./program-file.ts";
 
@@ -54,10 +55,10 @@ export class MismatchJudge implements VerifierEvents {
     return true;
   }
 
-  loaded({ facts }: PendingExec, pid: number, path: string): boolean {
+  loaded({ facts }: PendingExec, pid: number, mapped: MappedFile): boolean {
     this.#parts.starting();
     const { finder, judge, expired } = this.#parts;
-    const program = finder.find(path, facts.view, facts.cwd);
+    const program = holdMapped(finder, mapped, facts.view);
     if (typeof program === "number") {
       const reason = "the program that a dynamic loader mapped cannot be found again";
       this.#write(facts, pid, deny("builtin:loader", reason));
@@ -66,7 +67,7 @@ export class MismatchJudge implements VerifierEvents {
     const verdict = judge.judgeLoaded(facts, program, expired);
     finder.release(program);
     if (verdict.action === "allow") return true;
-    this.#write({ ...facts, invoked: path, file: program }, pid, verdict);
+    this.#write({ ...facts, invoked: program.realPath, file: program }, pid, verdict);
     return false;
   }
 
@@ -76,12 +77,13 @@ export class MismatchJudge implements VerifierEvents {
     if (own.action === "deny") return own;
     if (isLoading)
       return deny("builtin:loader", "a dynamic loader was started in place of another");
-    for (const path of started.interpreters) {
-      const file = finder.find(path, facts.view, facts.cwd);
+    for (const mapped of started.interpreters) {
+      const file = holdMapped(finder, mapped, facts.view);
       if (typeof file === "number") {
         return deny("builtin:unverifiable", "its ELF interpreter cannot be found again");
       }
-      const verdict = judge.judge({ ...facts, invoked: path, file }, path, expired).verdict;
+      const invoked = file.realPath;
+      const { verdict } = judge.judge({ ...facts, invoked, file }, invoked, expired);
       finder.release(file);
       if (verdict.action === "deny") return verdict;
     }

@@ -5,9 +5,12 @@ import type { CallerReader } from "./caller.ts";
 /** Position of the pid among a call's arguments. */
 export type PidArgument = 0 | 1;
 
+const ANCESTORS_MAX = 4096;
+
 /**
- * Answers calls that change how another process is scheduled or limited. Their arguments are
- * values that nobody can change any more, so a call that is none of our business may go on.
+ * Answers calls that change how another process is scheduled or limited: a limit can end it. Their
+ * arguments are values that nobody can change any more, so a call may go on if its target is one
+ * of the agent's own processes.
  */
 export function answerPeerCall(
   listener: Listener,
@@ -16,7 +19,19 @@ export function answerPeerCall(
 ): void {
   const { id } = listener;
   const target = listener.intArgument(pidArgument);
-  const isOurs = target !== 0 && callers.status(target)?.tgid === process.pid;
-  if (isOurs) listener.refuse(id, Errno.EPERM);
-  else listener.proceed(id);
+  if (target === 0 || isInside(callers, target)) listener.proceed(id);
+  else listener.refuse(id, Errno.EPERM);
+}
+
+/** Everything inside descends from us; what does not exist may be told so by the kernel. */
+function isInside(callers: CallerReader, tid: number): boolean {
+  const status = callers.status(tid);
+  if (status === null) return true;
+  if (status.tgid === process.pid) return false;
+  let at = status.ppid;
+  for (let step = 0; step < ANCESTORS_MAX && at > 1; step++) {
+    if (at === process.pid) return true;
+    at = callers.status(at)?.ppid ?? 0;
+  }
+  return false;
 }

@@ -18,6 +18,7 @@ import { ExecVerifier } from "./exec-verifier.ts";
 import { FileExplainer } from "./file-explainer.ts";
 import { type ExplainedSeal, type FileDenial, FileLog } from "./file-log.ts";
 import { leftoversLine } from "./leftovers.ts";
+import { MappedFiles } from "./mapped-files.ts";
 import { MetadataGuard } from "./metadata-guard.ts";
 import { MismatchJudge } from "./mismatch-judge.ts";
 import { nameTrust } from "./name-trust.ts";
@@ -120,6 +121,7 @@ export class Session {
       },
       isVerifying: () => verifier.isWaiting,
       askAfterExecs: (beforeMs) => verifier.askAfter(beforeMs),
+      isTracedByUs: (pid) => this.#callers.isTracedByUs(pid),
       handleTracee: (report) => verifier.handle(report),
       nowMs: this.#effects.nowMs,
       announce: (leftovers) => this.#effects.say(leftoversLine(leftovers, waitAll)),
@@ -155,6 +157,7 @@ export class Session {
       journalFailed: () => this.#journalFailed(),
       starting: () => this.#markStart(),
     });
+    const mapped = new MappedFiles(this.#files);
     const verifier = new ExecVerifier({
       tracer: this.#tracer,
       files: this.#files,
@@ -163,7 +166,8 @@ export class Session {
       events: mismatch,
       checkCwd: compiled.usesCwd,
       nowMs: this.#effects.nowMs,
-      interpreters: new ElfInterpreters(this.#files, () => Date.now() / 1000),
+      interpreters: new ElfInterpreters(this.#files, mapped, () => Date.now() / 1000),
+      mapped,
     });
     const gate = new ExecGate({
       listener,

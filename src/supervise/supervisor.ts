@@ -31,6 +31,8 @@ export interface SupervisorOptions {
   readonly isVerifying: () => boolean;
   /** Asks after execs that were let go before `beforeMs` and have not been heard of. */
   readonly askAfterExecs: (beforeMs: number) => void;
+  /** Whether this very process, in whatever thread, is the tracer. */
+  readonly isTracedByUs: (pid: number) => boolean;
   /** Takes a wait report of a tracee; false if it is not one. */
   readonly handleTracee: (report: WaitReport) => boolean;
   readonly nowMs: () => number;
@@ -135,8 +137,19 @@ export class Supervisor {
         return;
       }
       if (this.#options.handleTracee(report)) continue;
+      if (this.#endSelfTraced(report)) continue;
       if (report.pid === this.#options.commandPid) this.#commandReport(report);
     }
+  }
+
+  /**
+   * A child of ours that asked to be traced by its parent stops at every signal, for us to deal
+   * with: but its tracer is the main thread, which does not. It would never end.
+   */
+  #endSelfTraced(report: WaitReport): boolean {
+    if (report.kind !== "stopped" || !this.#options.isTracedByUs(report.pid)) return false;
+    kill(report.pid, Signal.KILL);
+    return true;
   }
 
   #commandReport(report: WaitReport): void {

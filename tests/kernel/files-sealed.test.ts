@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Playground, type Ran } from "./sealed-run.ts";
 
-/** A home with secrets, and a project in it. The temporary directory is granted, so it is outside. */
+/** A home with secrets and a project. Temporary directories are granted, so it is not in one. */
 function home(): Playground {
   const place = new Playground({ under: "/var/lib" });
   place.file(".ssh/id_ed25519", "secret\n");

@@ -166,6 +166,23 @@ describe("bootstrap grants", () => {
   });
 });
 
+describe("devices", () => {
+  const disk = { ...DISK, "/dev/sda": "file" };
+
+  test("are not part of a grant of everything: the disk would hold every hole", () => {
+    const all = seal('allow_globs = ["/"]', disk);
+    expect(usesAt(all, "/dev/sda")).toBe("");
+    expect(usesAt(all, "/data/notes.txt")).toBe("rxw");
+  });
+
+  test("are granted by name, and those of the bootstrap stay", () => {
+    expect(usesAt(seal('read_globs = ["/dev/sda"]', disk), "/dev/sda")).toBe("rx");
+    expect(usesAt(seal('read_globs = ["/dev"]', disk), "/dev/sda")).toBe("rx");
+    const all = seal('read_globs = ["/"]', disk, { bootstrap: true });
+    expect(usesAt(all, "/dev/null")).toBe("rw");
+  });
+});
+
 describe("noexec", () => {
   const table = 'read_globs = ["/"]\nallow_globs = ["/work"]\nnoexec = true\n';
 

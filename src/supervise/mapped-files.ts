@@ -1,0 +1,58 @@
+import { Errno } from "../../ffi/abi/errno.ts";
+import type { FileCalls } from "../../ffi/calls/file.ts";
+import { KernelBuffer } from "../../ffi/calls/libc.ts";
+import type { PathView, ProgramFile, ProgramFinder } from "./program-file.ts";
+
+const MAPS_BYTES = 16 * 1024;
+
+/** A file that a process has mapped: its name now, and which file it is whatever its name. */
+export interface MappedFile {
+  readonly path: string;
+  /** As `FileStat.id`. */
+  readonly id: string;
+}
+
+/** start-end perms offset major:minor inode path */
+const LINE = /^\S+ \S+ \S+ ([0-9a-f]+):([0-9a-f]+) (\d+) +(\/.*)$/;
+
+/** What /proc/pid/maps says of files. */
+export class MappedFiles {
+  readonly #files: FileCalls;
+  readonly #maps = new KernelBuffer(MAPS_BYTES);
+
+  constructor(files: FileCalls) {
+    this.#files = files;
+  }
+
+  /** The files besides the program itself, in the order of addresses; null if it cannot be told. */
+  of(pid: number): MappedFile[] | null {
+    const exePath = this.#files.readlink(`/proc/${pid}/exe`);
+    const length = this.#files.slurp(`/proc/${pid}/maps`, this.#maps);
+    if (exePath === null || length <= 0 || length >= MAPS_BYTES) return null;
+    // The one character that maps cannot show as it is.
+    const shownPath = exePath.replaceAll("\n", "\\012");
+    const found: MappedFile[] = [];
+    for (const line of this.#maps.bytes.toString("latin1", 0, length).split("\n")) {
+      const [, major = "", minor = "", inode = "", path] = LINE.exec(line) ?? [];
+      if (path === undefined || path === shownPath) continue;
+      if (found.some((file) => file.path === path)) continue;
+      found.push({ path, id: `${parseInt(major, 16)}:${parseInt(minor, 16)}:${inode}` });
+    }
+    return found;
+  }
+}
+
+/**
+ * Opens a mapped file by its name, and makes sure that it is the one that is mapped: names can be
+ * exchanged at any time.
+ */
+export function holdMapped(
+  finder: ProgramFinder,
+  mapped: MappedFile,
+  view: PathView,
+): ProgramFile | number {
+  const file = finder.find(mapped.path, view, "/");
+  if (typeof file === "number" || file.stat.id === mapped.id) return file;
+  finder.release(file);
+  return -Errno.ENOENT;
+}
