@@ -171,6 +171,6 @@ function requireEnforced({ policy }: LoadedPolicy, layers: LayerStates): Refusal
   return refusal(
     126,
     `the exec gate cannot be enforced here: ${exec.missing.join("; ")}`,
-    "allow ptrace, or accept verdicts that can be raced: `[filesystem] require_enforced = false`",
+    "allow ptrace: kernel.yama.ptrace_scope must be 0 or 1, or CAP_SYS_PTRACE be there",
   );
 }

@@ -4,9 +4,10 @@ import { type FileSeal, fileSeal } from "../plan/file-seal.ts";
 import { grantRoots } from "../plan/grant-roots.ts";
 import { absolutePath, isBeneath, joinPath } from "../plan/path-facts.ts";
 import { bytesToText, textToBytes } from "../policy/byte-text.ts";
+import type { Diagnostic } from "../policy/diagnostic.ts";
 import type { FilesystemPolicy } from "../policy/model.ts";
 import { type CliGrants, readCliGrants } from "../policy/read-cli-grants.ts";
-import { err, type Result } from "../policy/result.ts";
+import { err, ok, type Result } from "../policy/result.ts";
 import { BUILTIN_PREFIX } from "./builtin-policies.ts";
 import { DiskFacts, startDirectory } from "./disk-facts.ts";
 import type { LoadedPolicy, PolicyContext } from "./load-policy.ts";
@@ -72,7 +73,15 @@ export function sealFiles(request: SealFilesRequest): Result<FileSeal, Refusal> 
     );
   }
   const written = policy.allowSelfWrite ? null : selfWrite(request, seal.value, facts);
-  return written === null ? seal : err(written);
+  if (written !== null) return err(written);
+  return state.state === "enforced" ? seal : ok(unsealed(seal.value));
+}
+
+/** The policy lets the run go on; it must not look as if the files were sealed. */
+function unsealed(seal: FileSeal): FileSeal {
+  const message = `the files are NOT sealed: ${seal.state.missing.join("; ")}`;
+  const warning = { severity: "warning", code: "not-sealed", message, span: null, hint: null };
+  return { ...seal, warnings: [...seal.warnings, warning as Diagnostic] };
 }
 
 function createMissing(policy: FilesystemPolicy, cwd: string): Refusal | null {

@@ -58,13 +58,35 @@ describe("code that is mapped instead of executed", () => {
     expect(kept.stdout).toBe("foreign code\n");
   });
 
-  test.each([["--read", "/usr"]])("is not mapped from where files are sealed", async (...flags) => {
+  test("is not mapped from outside the grants where files are sealed", async () => {
+    const flags = ["--read", "/usr"];
     const lib = await library;
     const code = `import ctypes; ctypes.CDLL("${lib}")`;
     const kept = await place.faraday([PYTHON, "-S", "-c", code], { flags });
     expect(kept.stdout).toBe("");
     expect(kept.exit).toBe(1);
   });
+});
+
+test("a process outside that starts programs on request starts them outside", async () => {
+  const socket = place.at("daemon.sock");
+  const server = Bun.listen({
+    unix: socket,
+    socket: {
+      data(connection) {
+        connection.end(Bun.spawnSync(["/usr/bin/id", "-u"]).stdout);
+      },
+    },
+  });
+  try {
+    const ask = `import socket; s = socket.socket(socket.AF_UNIX); s.connect("${socket}")
+s.send(b"id"); print(s.recv(99).decode(), end="")`;
+    const policy = allowBut(exe("/usr/bin/id"));
+    const kept = await place.faraday([PYTHON, "-S", "-c", ask], { policy });
+    expect(kept.stdout).toBe(`${process.getuid?.()}\n`);
+  } finally {
+    server.stop(true);
+  }
 });
 
 test("a seal hides what is in a file, and not that it is there", async () => {

@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
-import { type FaradayOutcome, Workplace } from "../kernel/faraday-run.ts";
+import { type AuditLine, Workplace } from "../kernel/faraday-run.ts";
 import { allowBut, compile, compileMarker, exe, script } from "../kernel/test-programs.ts";
 import { EXEC_RACE_SOURCE } from "./exec-race-source.ts";
 
-const ROUNDS = 1500;
+const ROUNDS = 1000;
+/** A caller with a thread that keeps a processor busy takes longer. */
+const THREADED_ROUNDS = 300;
+const THREADED = ["cwd", "fd", "procfd"];
+const BATCHES_MAX = 8;
 
 const place = new Workplace();
 const marker = place.at("marker");
@@ -12,6 +16,7 @@ const programs = { race: "", allowed: "", denied: "" };
 const policy = (): string =>
   allowBut(
     exe(place.at("good/tool-denied"), place.at("bad/tool"), place.at("interpreter-denied")),
+    exe(place.at("denied-by-name")),
     `exe_basename = "tool"\nargv_regex = "forbidden"`,
   );
 
@@ -24,26 +29,37 @@ beforeAll(async () => {
   copyFileSync(programs.denied, place.at("interpreter-denied"));
   script(place, "script-allowed", "#!/bin/true\n");
   script(place, "script-denied", `#!${place.at("interpreter-denied")}\n`);
+  script(place, "denied-by-name", `#!/bin/sh\necho x >> ${marker}\n`);
 });
 
 afterAll(() => place[Symbol.dispose]());
 
-async function race(mode: string, ...words: readonly string[]): Promise<FaradayOutcome> {
-  rmSync(marker, { force: true });
-  const command = [programs.race, mode, String(ROUNDS), ...words];
-  const raced = await place.faraday(command, { policy: policy() });
-  expect(raced.exit).toBe(0);
-  return raced;
+interface Raced {
+  readonly end: AuditLine;
+  readonly mismatches: readonly AuditLine[];
 }
 
-function expectRacedInVain(raced: FaradayOutcome): void {
-  const end = raced.records.at(-1);
-  expect(end?.event).toBe("end");
+/** Races until a caller got past the first verdict, which on a busy machine may take batches. */
+async function race(mode: string, ...words: readonly string[]): Promise<Raced> {
+  rmSync(marker, { force: true });
+  for (let batch = 1; ; batch++) {
+    const rounds = THREADED.includes(mode) ? THREADED_ROUNDS : ROUNDS;
+    const command = [programs.race, mode, String(rounds), ...words];
+    const raced = await place.faraday(command, { policy: policy() });
+    expect(raced.exit).toBe(0);
+    expect(existsSync(marker)).toBe(false);
+    const mismatches = raced.records.filter(({ event }) => event === "exec-mismatch");
+    const isReal = mismatches.some(({ action }) => action === "deny");
+    const end = raced.records.at(-1);
+    if (end?.event === "end" && (isReal || batch >= BATCHES_MAX)) return { end, mismatches };
+  }
+}
+
+function expectRacedInVain({ end, mismatches }: Raced): void {
   expect(existsSync(marker)).toBe(false);
   // The race was real: some callers got another program past the first verdict.
-  expect(end?.counts?.mismatch).toBeGreaterThan(0);
-  const mismatches = raced.records.filter(({ event }) => event === "exec-mismatch");
-  expect(mismatches.filter(({ action }) => action === "deny").length).toBeGreaterThan(0);
+  expect(end.counts?.mismatch).toBeGreaterThan(0);
+  expect(mismatches.some(({ action }) => action === "deny")).toBe(true);
 }
 
 describe("a denied program never runs, however often it is swapped in after the verdict", () => {
@@ -63,14 +79,11 @@ describe("a denied program never runs, however often it is swapped in after the 
 
   test("argv rewritten in shared memory", async () => {
     const raced = await race("argv", "permitted", "forbidden", good());
-    const end = raced.records.at(-1);
-    expect(end?.counts?.mismatch).toBeGreaterThan(0);
-    const started = raced.records.filter(({ event }) => event === "exec-mismatch");
     // Whatever started with the forbidden word was recorded as denied, and so was killed.
-    for (const { argv, action } of started) {
-      expect(action).toBe(argv?.includes("forbidden") ? "deny" : "allow");
+    for (const { argv, action } of raced.mismatches) {
+      if (argv?.includes("forbidden")) expect(action).toBe("deny");
     }
-    expect(started.some(({ action }) => action === "deny")).toBe(true);
+    expect(raced.mismatches.some(({ action }) => action === "deny")).toBe(true);
   });
 
   test("symbolic link replaced", async () => {
@@ -97,6 +110,10 @@ describe("a denied program never runs, however often it is swapped in after the 
 
   test("script whose interpreter is denied swapped in", async () => {
     expectRacedInVain(await race("path", place.at("script-allowed"), place.at("script-denied")));
+  });
+
+  test("script that is denied by its own name swapped in", async () => {
+    expectRacedInVain(await race("path", good(), place.at("denied-by-name")));
   });
 
   test("interpreter of a script replaced through a link", async () => {
