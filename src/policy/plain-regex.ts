@@ -47,8 +47,9 @@ const PLAIN_CHARACTERS_MAX = 400;
 const LITERAL = /[\w \-/,:;=~@%#!"'<>&`]/;
 const ESCAPE = /\\[.*+?()[\]{}|^$\\/sSdDwW-]/y;
 /** Ranges only of all letters of one case and of all digits, where their order can be seen. */
-const CLASS =
-  /\[\^?-?(?:a-z|A-Z|0-9|\\[.*+?()[\]{}|^$\\/sdw-]|[\w ./,:;=+*~@%#!"'<>&`?(){}|$](?!-[^\]]))+-?\]/y;
+const CLASS_ESCAPE = /\\[.*+?()[\]{}|^$\\/sdw-]/.source;
+const CLASS_CHARACTER = /[\w ./,:;=+*~@%#!"'<>&`?(){}|$](?!-[^\]])/.source;
+const CLASS = new RegExp(`\\[\\^?-?(?:a-z|A-Z|0-9|${CLASS_ESCAPE}|${CLASS_CHARACTER})+-?\\]`, "y");
 
 /** The end of the escape or character class that starts here, or -1. */
 function tokenEnd(pattern: string, at: number): number {

@@ -1,3 +1,4 @@
+import { S_IFMT, S_IFREG } from "../../ffi/abi/file.ts";
 import type { Verdict } from "../policy/request.ts";
 import type { CallerReader } from "./caller.ts";
 import { deny, type ExecFacts, type ExecJudge } from "./exec-judge.ts";
@@ -20,6 +21,10 @@ export interface MismatchJudgeParts {
   readonly journalFailed: () => boolean;
   readonly starting: () => void;
 }
+
+/** Five interpreters of interpreters, each with one argument of its own. */
+const SCRIPT_WORDS_MAX = 10;
+const ANY_EXECUTE = 0o111;
 
 /**
  * Judges what was found running when it is not what was judged before: the caller's memory, files
@@ -45,7 +50,8 @@ export class MismatchJudge implements VerifierEvents {
       return false;
     }
     const facts = startedFacts(pending.facts, started);
-    const verdict = this.#verdict(facts, started);
+    const isOtherFile = started.file.stat.id !== pending.facts.file.stat.id;
+    const verdict = this.#verdict(facts, started, isOtherFile);
     this.#parts.finder.release(started.file);
     const written = this.#write(facts, pid, verdict);
     if (verdict.action === "deny" || !written) return false;
@@ -71,12 +77,14 @@ export class MismatchJudge implements VerifierEvents {
     return false;
   }
 
-  #verdict(facts: ExecFacts, started: StartedProgram): Verdict {
+  #verdict(facts: ExecFacts, started: StartedProgram, isOtherFile: boolean): Verdict {
     const { judge, finder, expired } = this.#parts;
     const { verdict: own, isLoading } = judge.judge(facts, facts.invoked, expired);
     if (own.action === "deny") return own;
     if (isLoading)
       return deny("builtin:loader", "a dynamic loader was started in place of another");
+    const script = isOtherFile ? this.#deniedScript(facts) : null;
+    if (script !== null) return script;
     for (const mapped of started.interpreters) {
       const file = holdMapped(finder, mapped, facts.view);
       if (typeof file === "number") {
@@ -88,6 +96,29 @@ export class MismatchJudge implements VerifierEvents {
       if (verdict.action === "deny") return verdict;
     }
     return own;
+  }
+
+  /**
+   * The kernel may have started this program as the interpreter of a script, whose name it then put
+   * among the first arguments: every executable file there has to be permitted too.
+   */
+  #deniedScript(facts: ExecFacts): Verdict | null {
+    const { judge, finder, expired } = this.#parts;
+    for (const [index, word] of facts.argv.entries()) {
+      if (index === 0 || word === "") continue;
+      if (index > SCRIPT_WORDS_MAX) break;
+      const file = finder.find(word, facts.view, facts.cwd);
+      if (typeof file === "number") continue;
+      const isProgram =
+        (file.stat.mode & S_IFMT) === S_IFREG && (file.stat.mode & ANY_EXECUTE) !== 0;
+      const invoked = finder.nameOf(word, facts.view, facts.cwd) ?? file.realPath;
+      const argv = facts.argv.slice(index);
+      const asScript = { ...facts, invoked, file, argv };
+      const verdict = isProgram ? judge.judge(asScript, word, expired).verdict : null;
+      finder.release(file);
+      if (verdict?.action === "deny") return verdict;
+    }
+    return null;
   }
 
   #write(facts: ExecFacts, pid: number, verdict: Verdict): boolean {

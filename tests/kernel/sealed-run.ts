@@ -16,7 +16,7 @@ export interface Ran {
 
 /** The built binary, or the sources while working on them: FARADAY_FROM_SOURCE=1. */
 export function faradayWords(): string[] {
-  const fromSource = process.env["FARADAY_FROM_SOURCE"] === "1" || !existsSync(BINARY);
+  const fromSource = process.env.FARADAY_FROM_SOURCE === "1" || !existsSync(BINARY);
   return fromSource ? [process.execPath, join(ROOT, "src/main.ts")] : [BINARY];
 }
 
