@@ -15,6 +15,7 @@ function serve({ launcher, plan, session: config }: WorkerOrder): WorkerReport {
   sendPlan(launcher.socket, plan);
   const journal = journalSink(config.journalFd ?? -1);
   const session = new Session(config, { nowMs, say, journal });
+  session.rehearse();
   const listener = takeListener(launcher.socket);
   if (listener.kind === "failed") return { kind: "launch-failed", message: listener.message };
   const result = session.run({

@@ -3,7 +3,7 @@ import { FileCalls } from "../../ffi/calls/file.ts";
 import { Listener } from "../../ffi/calls/notify.ts";
 import { Tracer } from "../../ffi/calls/tracer.ts";
 import { Journal, type JournalSink } from "../audit/journal.ts";
-import { compilePolicy } from "../policy/compile-policy.ts";
+import { type CompiledPolicy, compilePolicy } from "../policy/compile-policy.ts";
 import type { Policy } from "../policy/model.ts";
 import { ArgumentMemory } from "./argument-memory.ts";
 import { BusyMark } from "./busy-mark.ts";
@@ -78,6 +78,8 @@ export class Session {
   readonly #journal: Journal;
   readonly #log: ExecLog;
   readonly #fileLog: FileLog;
+  readonly #compiled: CompiledPolicy;
+  readonly #judge: ExecJudge;
   readonly #files = new FileCalls();
   readonly #tracer = new Tracer();
   readonly #callers = new CallerReader(this.#files);
@@ -92,11 +94,38 @@ export class Session {
     this.#effects = effects;
     this.#journal = new Journal(config.journalFd === null ? null : effects.journal);
     const trace = config.trace ? (line: string) => effects.say(line) : null;
+    this.#compiled = compilePolicy(config.policy);
+    const trust = nameTrust(this.#compiled, this.#files, config.writableTrees);
+    this.#judge = new ExecJudge(this.#compiled, this.#files, this.#finder, trust);
     this.#log = new ExecLog(this.#journal, config.sessionId, trace);
     this.#fileLog = new FileLog(this.#journal, config.sessionId, {
       holes: config.explain?.holes ?? [],
       journalFailed: () => this.#journalFailed(),
     });
+  }
+
+  /**
+   * Does once, for nothing, what every exec needs. Code that runs for the first time is slow, and
+   * the launcher is not ready yet.
+   */
+  rehearse(): void {
+    const view = { tid: process.pid, tgid: process.pid };
+    const file = this.#finder.find("/proc/self/exe", view, "/");
+    if (typeof file === "number") return;
+    const uid = this.#callers.status(process.pid)?.uid ?? 0;
+    const cwd = this.#callers.cwd(process.pid) ?? "/";
+    const facts = {
+      view,
+      invoked: this.#finder.nameOf("/bin/sh", view, cwd) ?? file.realPath,
+      cwd,
+      uid,
+      parent: null,
+      argv: ["sh"],
+      cmdline: Buffer.from("sh\0"),
+      file,
+    };
+    this.#judge.judge(facts, facts.invoked, () => false);
+    this.#finder.release(file);
   }
 
   /** Serves the listener until the command and all that it left are gone. `go` lets it execute. */
@@ -141,9 +170,8 @@ export class Session {
   /** The exec gate and what it is made of. */
   #execParts(listener: Listener): { gate: ExecGate; verifier: ExecVerifier } {
     const { policy, verifies } = this.#config;
-    const compiled = compilePolicy(policy);
-    const trust = nameTrust(compiled, this.#files, this.#config.writableTrees);
-    const judge = new ExecJudge(compiled, this.#files, this.#finder, trust);
+    const compiled = this.#compiled;
+    const judge = this.#judge;
     const expired = (): boolean =>
       this.#effects.nowMs() - this.#startedMs > policy.meta.onSupervisorTimeoutMs;
     const mismatch = new MismatchJudge({
