@@ -10,43 +10,55 @@ const stage = join(root, "build/stage");
 const outfile = join(root, "dist/faraday");
 
 /**
- * The parts that main.ts imports when it needs them. Each is bundled on its own with all that it
- * uses: one module to load instead of a dozen shared chunks, which is most of the start-up time.
+ * What is loaded only when it is needed, by the name under which it is imported or required. Each
+ * is bundled on its own with all that it uses: one module to load instead of a dozen shared chunks,
+ * which is most of the start-up time.
  */
-const PARTS: Readonly<Record<string, string>> = {
-  "./launch/launcher.ts": "launcher",
-  "./launch/spawn-launcher.ts": "spawn-launcher",
-  "./commands/run.ts": "run",
-  "./commands/check.ts": "check",
-  "./commands/doctor.ts": "doctor",
-  "./cli/print-help.ts": "print-help",
-  "./cli/print-usage-error.ts": "print-usage-error",
-  "./supervisor-worker.ts": "supervisor-worker",
-};
-
-/** Packages that are loaded at their first use, from a file of their own. */
-const LAZY_PACKAGES = ["re2js", "toml-eslint-parser"] as const;
-
-const keepPackages: BunPlugin = {
-  name: "keep lazily loaded packages apart",
-  setup(build) {
-    build.onResolve({ filter: /^(?:re2js|toml-eslint-parser)$/ }, ({ path, kind }) =>
-      kind === "require-call" ? { path: `./${path}.js`, external: true } : undefined,
-    );
+const PARTS: Readonly<Record<string, { readonly name: string; readonly entry: string }>> = {
+  "./launch/launcher.ts": part("launch/launcher"),
+  "./launch/spawn-launcher.ts": part("launch/spawn-launcher"),
+  "./commands/run.ts": part("commands/run"),
+  "./run-report.ts": part("commands/run-report"),
+  "./seal-files.ts": part("launch/seal-files"),
+  "./builtin-policies.ts": part("launch/builtin-policies"),
+  "./parsed-builtins.ts": part("launch/parsed-builtins"),
+  "./commands/check.ts": part("commands/check"),
+  "./commands/doctor.ts": part("commands/doctor"),
+  "./cli/print-help.ts": part("cli/print-help"),
+  "./cli/print-usage-error.ts": part("cli/print-usage-error"),
+  "./supervisor-worker.ts": part("supervisor-worker"),
+  re2js: { name: "re2js", entry: Bun.resolveSync("re2js", root) },
+  "toml-eslint-parser": {
+    name: "toml-eslint-parser",
+    entry: Bun.resolveSync("toml-eslint-parser", root),
   },
 };
+
+/** What main.js does not lead to: a Worker, and what is required, not imported. */
+const ENTRIES = [
+  "supervisor-worker",
+  "builtin-policies",
+  "parsed-builtins",
+  "re2js",
+  "toml-eslint-parser",
+] as const;
+
+function part(path: string): { name: string; entry: string } {
+  return { name: path.slice(path.lastIndexOf("/") + 1), entry: join(root, "src", `${path}.ts`) };
+}
 
 const keepParts: BunPlugin = {
   name: "keep parts apart",
   setup(build) {
-    build.onResolve({ filter: /^\.\// }, ({ path, kind }) => {
-      const part = kind === "dynamic-import" ? PARTS[path] : undefined;
-      return part === undefined ? undefined : { path: `./${part}.js`, external: true };
+    build.onResolve({ filter: /./ }, ({ path, kind }) => {
+      const isLazy = kind === "dynamic-import" || kind === "require-call";
+      const kept = isLazy && Object.hasOwn(PARTS, path) ? PARTS[path] : undefined;
+      return kept === undefined ? undefined : { path: `./${kept.name}.js`, external: true };
     });
   },
 };
 
-async function bundle(entry: string, name: string, plugins: BunPlugin[]): Promise<void> {
+async function bundle(entry: string, name: string): Promise<void> {
   const result = await Bun.build({
     entrypoints: [entry],
     outdir: stage,
@@ -54,18 +66,15 @@ async function bundle(entry: string, name: string, plugins: BunPlugin[]): Promis
     target: "bun",
     format: "esm",
     minify: true,
-    plugins,
+    plugins: [keepParts],
   });
   if (!result.success) throw new AggregateError(result.logs, `cannot bundle ${entry}`);
 }
 
 rmSync(stage, { recursive: true, force: true });
 mkdirSync(join(root, "dist"), { recursive: true });
-for (const [entry, name] of Object.entries(PARTS)) {
-  await bundle(join(root, "src", entry), name, [keepPackages]);
-}
-for (const name of LAZY_PACKAGES) await bundle(Bun.resolveSync(name, root), name, []);
-await bundle(join(root, "src/main.ts"), "main", [keepParts]);
+for (const { name, entry } of Object.values(PARTS)) await bundle(entry, name);
+await bundle(join(root, "src/main.ts"), "main");
 const main = Bun.file(join(stage, "main.js"));
 const text = await main.text();
 if (!text.includes("./supervisor-worker.ts")) throw new Error("main.ts starts no Worker any more");
@@ -85,8 +94,7 @@ const built = Bun.spawnSync(
     "--no-compile-autoload-package-json",
     "--no-compile-autoload-tsconfig",
     join(stage, "main.js"),
-    join(stage, "supervisor-worker.js"),
-    ...LAZY_PACKAGES.map((name) => join(stage, `${name}.js`)),
+    ...ENTRIES.map((name) => join(stage, `${name}.js`)),
     "--outfile",
     outfile,
   ],

@@ -33,7 +33,8 @@ const { ARCH } = await import("../ffi/calls/libc.ts");
 const { execFilter } = await import("../src/plan/exec-filter.ts");
 const { SEAL_KINDS, sealFilter } = await import("../src/plan/file-filter.ts");
 const { parsePolicy } = await import("../src/policy/parse-policy.ts");
-const { BUILTIN_POLICIES, BUILTIN_PREFIX } = await import("../src/launch/builtin-policies.ts");
+const { BUILTIN_POLICIES } = await import("../src/launch/builtin-policies.ts");
+const { BUILTIN_PREFIX } = await import("../src/launch/builtin-names.ts");
 
 /** The filters of a run without a network layer are always the same. */
 const filter = compileFilter(execFilter()).toString("base64");
@@ -46,7 +47,7 @@ writeFileSync(join(build, "exec-filter.json"), JSON.stringify(filters));
 
 /** A policy that depends on where it is used is read there. */
 const DEPENDS = /^\s*extends\b|\$\{|^\s*\[filesystem\]/m;
-const parsed: Record<string, unknown> = {};
+const parsed: Record<string, { sha256: string; json: string }> = {};
 for (const [name, text] of Object.entries(BUILTIN_POLICIES)) {
   if (DEPENDS.test(text)) continue;
   const result = parsePolicy(
@@ -54,6 +55,10 @@ for (const [name, text] of Object.entries(BUILTIN_POLICIES)) {
     { env: () => undefined, home: undefined, readBase: () => ({ ok: false, error: "no bases" }) },
   );
   if (!result.ok) throw new Error(JSON.stringify(result.error, null, 2));
-  parsed[name] = { ...result.value, policy: { ...result.value.policy, tests: [] } };
+  const { policy, warnings } = result.value;
+  parsed[name] = {
+    sha256: new Bun.CryptoHasher("sha256").update(text).digest("hex"),
+    json: JSON.stringify({ policy: { ...policy, tests: [] }, warnings }),
+  };
 }
 writeFileSync(join(build, "builtin-policies.json"), JSON.stringify(parsed));

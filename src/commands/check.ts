@@ -2,7 +2,7 @@ import { wantsColor } from "../cli/color.ts";
 import type { CheckInvocation } from "../cli/invocation.ts";
 import { renderDiagnostics } from "../cli/render-diagnostic.ts";
 import type { TerminalIo } from "../cli/terminal-io.ts";
-import { DEFAULT_POLICY } from "../launch/builtin-policies.ts";
+import { DEFAULT_POLICY } from "../launch/builtin-names.ts";
 import { type LoadedPolicy, loadPolicy } from "../launch/load-policy.ts";
 import { checkFilesystem } from "../plan/check-filesystem.ts";
 import type { Diagnostic } from "../policy/diagnostic.ts";

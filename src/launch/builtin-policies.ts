@@ -3,11 +3,6 @@ import observe from "../../policies/observe.toml" with { type: "text" };
 import sealed from "../../policies/sealed.toml" with { type: "text" };
 import strict from "../../policies/strict.toml" with { type: "text" };
 
-/** What sets a policy inside faraday apart from a path. */
-export const BUILTIN_PREFIX = "builtin:";
-
-export const DEFAULT_POLICY = "builtin:default";
-
 /** The texts of policies/*.toml, embedded when faraday is built; a test compares the two. */
 export const BUILTIN_POLICIES: Readonly<Record<string, string>> = {
   default: defaultPolicy,

@@ -1,9 +1,8 @@
-import parsedBuiltins from "../../build/builtin-policies.json" with { type: "json" };
 import type { Diagnostic } from "../policy/diagnostic.ts";
 import type { Policy } from "../policy/model.ts";
 import { parsePolicy } from "../policy/parse-policy.ts";
 import { err, ok, type Result } from "../policy/result.ts";
-import { BUILTIN_POLICIES, BUILTIN_PREFIX, DEFAULT_POLICY } from "./builtin-policies.ts";
+import { BUILTIN_PREFIX, DEFAULT_POLICY } from "./builtin-names.ts";
 import { type FileProblem, readPolicyFile } from "./read-policy-file.ts";
 
 /** Each base costs an open file and a parse; a policy that needs more is a mistake or an attack. */
@@ -72,6 +71,12 @@ export function loadPolicy(
   });
 }
 
+/** Both are large, and most runs need neither. */
+const parsedBuiltins = (): typeof import("./parsed-builtins.ts").PARSED_BUILTINS =>
+  (require("./parsed-builtins.ts") as typeof import("./parsed-builtins.ts")).PARSED_BUILTINS;
+const builtinTexts = (): typeof import("./builtin-policies.ts").BUILTIN_POLICIES =>
+  (require("./builtin-policies.ts") as typeof import("./builtin-policies.ts")).BUILTIN_POLICIES;
+
 /** The examples of embedded policies were judged when faraday was built. */
 const skipTests = (name: string): boolean => name.startsWith(BUILTIN_PREFIX);
 
@@ -79,11 +84,11 @@ const skipTests = (name: string): boolean => name.startsWith(BUILTIN_PREFIX);
 function parsedBuiltin(reference: string): LoadedPolicy | null {
   if (!reference.startsWith(BUILTIN_PREFIX)) return null;
   const name = reference.slice(BUILTIN_PREFIX.length);
-  const known: Readonly<Record<string, unknown>> = parsedBuiltins;
-  const text = Object.hasOwn(BUILTIN_POLICIES, name) ? BUILTIN_POLICIES[name] : undefined;
-  if (text === undefined || !Object.hasOwn(known, name)) return null;
-  const { policy, warnings } = known[name] as Pick<LoadedPolicy, "policy" | "warnings">;
-  return { policy, warnings, path: reference, sha256: sha256Of(text), bases: [] };
+  const known = parsedBuiltins();
+  const parsed = Object.hasOwn(known, name) ? known[name] : undefined;
+  if (parsed === undefined) return null;
+  const { policy, warnings } = JSON.parse(parsed.json) as Pick<LoadedPolicy, "policy" | "warnings">;
+  return { policy, warnings, path: reference, sha256: parsed.sha256, bases: [] };
 }
 
 function readSource(reference: string): Result<SourceFile, FileProblem> {
@@ -96,9 +101,10 @@ function readSource(reference: string): Result<SourceFile, FileProblem> {
 
 function readBuiltin(reference: string): Result<SourceFile, FileProblem> {
   const name = reference.slice(BUILTIN_PREFIX.length);
-  const text = Object.hasOwn(BUILTIN_POLICIES, name) ? BUILTIN_POLICIES[name] : undefined;
+  const texts = builtinTexts();
+  const text = Object.hasOwn(texts, name) ? texts[name] : undefined;
   if (text === undefined) {
-    const names = Object.keys(BUILTIN_POLICIES).map((known) => BUILTIN_PREFIX + known);
+    const names = Object.keys(texts).map((known) => BUILTIN_PREFIX + known);
     return err({
       code: "unknown-builtin",
       message: `there is no policy \`${reference}\` inside faraday`,

@@ -8,7 +8,7 @@ import type { Diagnostic } from "../policy/diagnostic.ts";
 import type { FilesystemPolicy } from "../policy/model.ts";
 import { type CliGrants, readCliGrants } from "../policy/read-cli-grants.ts";
 import { err, ok, type Result } from "../policy/result.ts";
-import { BUILTIN_PREFIX } from "./builtin-policies.ts";
+import { BUILTIN_PREFIX } from "./builtin-names.ts";
 import { DiskFacts, startDirectory } from "./disk-facts.ts";
 import type { LoadedPolicy, PolicyContext } from "./load-policy.ts";
 import { type Refusal, refusal } from "./refusal.ts";
