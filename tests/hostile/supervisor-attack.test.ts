@@ -90,11 +90,13 @@ describe("the command cannot touch its supervisor", () => {
   test("nor any other process outside the sandbox", async () => {
     const victim = Bun.spawn([PYTHON, "-c", VICTIM], { stdout: "pipe" });
     try {
-      const reader = victim.stdout.getReader();
-      const [pid = "", address = ""] = new TextDecoder()
-        .decode((await reader.read()).value)
-        .trim()
-        .split(" ");
+      // Python may write the words one by one, so a single read is not the whole line.
+      let line = "";
+      for await (const chunk of victim.stdout) {
+        line += new TextDecoder().decode(chunk);
+        if (line.endsWith("\n")) break;
+      }
+      const [pid = "", address = ""] = line.trim().split(" ");
       const bare = await place.bare([PYTHON, "-c", ATTACK, pid, address]);
       // The control: without Faraday nearly all of it works on a process of one's own.
       for (const name of ["kill 0", "read environ", "pidfd_send_signal", "prlimit"]) {
