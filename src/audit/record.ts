@@ -7,6 +7,8 @@ export interface LayerReport {
   readonly state: LayerState;
   /** What is missing, where something is. */
   readonly missing: readonly string[];
+  /** What the layer does not cover even where it is whole. */
+  readonly limits: readonly string[];
 }
 
 /** Bytes that are not UTF-8 stand as U+FFFD in the plain fields, and whole in here as base64. */
