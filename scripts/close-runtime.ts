@@ -1,4 +1,4 @@
-import { chmodSync, renameSync } from "node:fs";
+import { chmodSync, renameSync, statSync } from "node:fs";
 
 /**
  * Names that the runtime inside the binary looks up in the environment and that would turn a
@@ -19,7 +19,9 @@ const IMPORTS = [{ from: "\0setrlimit\0", to: "\0getrlimit\0" }] as const;
  * turns the binary into plain bun.)
  */
 export async function closeRuntime(path: string): Promise<void> {
-  const image = Buffer.from(await Bun.file(path).arrayBuffer());
+  const file = Buffer.from(await Bun.file(path).arrayBuffer());
+  // Our own code stands behind the runtime, and may name what is closed.
+  const image = file.subarray(0, statSync(process.execPath).size);
   for (const name of VARIABLES) {
     const count = replaceAll(image, Buffer.from(name), Buffer.from(`\0${name.slice(1)}`));
     if (count === 0)
@@ -32,7 +34,7 @@ export async function closeRuntime(path: string): Promise<void> {
       throw new Error(`the runtime does not import ${from.replaceAll("\0", "")} any more`);
     image.write(to, at, "latin1");
   }
-  await Bun.write(`${path}.closed`, image);
+  await Bun.write(`${path}.closed`, file);
   chmodSync(`${path}.closed`, 0o755);
   renameSync(`${path}.closed`, path);
 }

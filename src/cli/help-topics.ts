@@ -32,9 +32,9 @@ const environment = `Environment variables that faraday reads:
 
 The command gets faraday's own environment, unchanged.
 
-Bun, which faraday is built with, reads BUN_OPTIONS and BUN_BE_BUN before faraday's first line
-runs. Whoever sets the environment of faraday itself could start any other program instead, so
-this is a matter of who calls faraday, not of what runs inside it.
+The variables with which Bun, the runtime inside, can be turned into something else (BUN_OPTIONS,
+BUN_BE_BUN, BUN_INSPECT) are closed in the binary. LD_* and BUN_JSC_* are not: whoever sets them
+for faraday itself is trusted. The stage that becomes the command starts with an empty environment.
 
 Example: FARADAY_LOG=debug faraday run -- sh -c 'ls'
 `;

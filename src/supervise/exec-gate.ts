@@ -13,7 +13,7 @@ import {
   isLookupError,
   type Judgement,
 } from "./exec-judge.ts";
-import type { ExecLog } from "./exec-log.ts";
+import { type ExecLog, execEntry } from "./exec-log.ts";
 import type { ExecVerifier } from "./exec-verifier.ts";
 import { textOf } from "./latin1-text.ts";
 import type { ProcessIdentities } from "./process-identities.ts";
@@ -213,19 +213,8 @@ export class ExecGate {
 
   /** True if the record stands, or if the policy lets execs go on without it. */
   #write(call: ExecCall, facts: ExecFacts, verdict: Verdict): boolean {
-    const written = this.#parts.log.write({
-      event: "exec",
-      pid: call.status.tgid,
-      ppid: call.status.ppid,
-      uid: facts.uid,
-      exe: textOf(facts.invoked),
-      realExe: textOf(facts.file.realPath),
-      argv: facts.argv.map(textOf),
-      cwd: textOf(facts.cwd),
-      action: verdict.action,
-      ruleId: verdict.ruleId,
-      reason: verdict.reason,
-    });
+    const { tgid: pid, ppid } = call.status;
+    const written = this.#parts.log.write(execEntry("exec", { pid, ppid }, facts, verdict));
     return written || this.#parts.journalFailed();
   }
 }

@@ -1,6 +1,9 @@
 import { type Journal, rawBytes, readable } from "../audit/journal.ts";
 import { AUDIT_VERSION, type ExecCounts, type ExecRecord } from "../audit/record.ts";
 import { escapeControl } from "../policy/escape-control.ts";
+import type { Verdict } from "../policy/request.ts";
+import type { ExecFacts } from "./exec-judge.ts";
+import { textOf } from "./latin1-text.ts";
 
 /** What is said of one execve, whatever came of it. Texts are lossless. */
 export interface ExecEntry {
@@ -15,6 +18,27 @@ export interface ExecEntry {
   readonly action: "allow" | "deny" | "error";
   readonly ruleId: string | null;
   readonly reason: string;
+}
+
+/** The entry of a program that was judged. */
+export function execEntry(
+  event: ExecEntry["event"],
+  process: { readonly pid: number; readonly ppid: number },
+  facts: ExecFacts,
+  verdict: Verdict,
+): ExecEntry {
+  return {
+    event,
+    ...process,
+    uid: facts.uid,
+    exe: textOf(facts.invoked),
+    realExe: textOf(facts.file.realPath),
+    argv: facts.argv.map(textOf),
+    cwd: textOf(facts.cwd),
+    action: verdict.action,
+    ruleId: verdict.ruleId,
+    reason: verdict.reason,
+  };
 }
 
 export interface Denial {

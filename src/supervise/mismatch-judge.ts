@@ -2,7 +2,7 @@ import { S_IFMT, S_IFREG } from "../../ffi/abi/file.ts";
 import type { Verdict } from "../policy/request.ts";
 import type { CallerReader } from "./caller.ts";
 import { deny, type ExecFacts, type ExecJudge } from "./exec-judge.ts";
-import type { ExecLog } from "./exec-log.ts";
+import { type ExecLog, execEntry } from "./exec-log.ts";
 import type { PendingExec, StartedProgram, VerifierEvents } from "./exec-verifier.ts";
 import { textOf } from "./latin1-text.ts";
 import { holdMapped, type MappedFile } from "./mapped-files.ts";
@@ -122,19 +122,9 @@ export class MismatchJudge implements VerifierEvents {
   }
 
   #write(facts: ExecFacts, pid: number, verdict: Verdict): boolean {
-    const written = this.#parts.log.write({
-      event: "exec-mismatch",
-      pid,
-      ppid: this.#parts.callers.status(pid)?.ppid ?? 0,
-      uid: facts.uid,
-      exe: textOf(facts.invoked),
-      realExe: textOf(facts.file.realPath),
-      argv: facts.argv.map(textOf),
-      cwd: textOf(facts.cwd),
-      action: verdict.action,
-      ruleId: verdict.ruleId,
-      reason: verdict.reason,
-    });
+    const ppid = this.#parts.callers.status(pid)?.ppid ?? 0;
+    const entry = execEntry("exec-mismatch", { pid, ppid }, facts, verdict);
+    const written = this.#parts.log.write(entry);
     return written || this.#parts.journalFailed();
   }
 }
