@@ -9,12 +9,13 @@ declare const self: Worker;
 
 const stderr = new LineWriter(2);
 const say = (line: string): void => void stderr.write(`faraday: ${line}\n`);
+const collectGarbage = (): void => Bun.gc(true);
 const nowMs = (): number => performance.now();
 
 function serve({ launcher, plan, session: config }: WorkerOrder): WorkerReport {
   sendPlan(launcher.socket, plan);
   const journal = journalSink(config.journalFd ?? -1);
-  const session = new Session(config, { nowMs, say, journal });
+  const session = new Session(config, { nowMs, say, journal, collectGarbage });
   session.rehearse();
   const listener = takeListener(launcher.socket);
   if (listener.kind === "failed") return { kind: "launch-failed", message: listener.message };

@@ -57,6 +57,7 @@ export interface SessionEffects {
   readonly nowMs: () => number;
   readonly say: (line: string) => void;
   readonly journal: JournalSink;
+  readonly collectGarbage: () => void;
 }
 
 export interface SessionStart {
@@ -155,6 +156,7 @@ export class Session {
       nowMs: this.#effects.nowMs,
       announce: (leftovers) => this.#effects.say(leftoversLine(leftovers, waitAll)),
       mustEnd: () => this.#journalBroken,
+      collectGarbage: this.#effects.collectGarbage,
     });
     go();
     const ending = supervisor.run();

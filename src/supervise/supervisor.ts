@@ -40,6 +40,8 @@ export interface SupervisorOptions {
   readonly announce: (leftovers: readonly Leftover[]) => void;
   /** True once the run must end whatever the command does. */
   readonly mustEnd: () => boolean;
+  /** Gives back memory that is no longer used. */
+  readonly collectGarbage: () => void;
 }
 
 /** Positions in the poll set. */
@@ -50,6 +52,7 @@ const STOP_SETTLES_MS = 20;
 /** Execs take a fraction of this, unless they failed. */
 const EXEC_PATIENCE_MS = 10;
 const SETTLE_MS = 50;
+const ANSWERS_BETWEEN_COLLECTIONS = 10_000;
 const GRACE_MS = 2000;
 const KILL_ROUND_MS = 10;
 const KILL_ROUNDS_MAX = 1000;
@@ -62,6 +65,7 @@ export class Supervisor {
   readonly #eventCount = new KernelBuffer(8);
   #status: { exit: number; signal: number | null } | null = null;
   #childless = false;
+  #answered = 0;
   #stoppedAtMs: number | null = null;
 
   constructor(options: SupervisorOptions) {
@@ -115,7 +119,10 @@ export class Supervisor {
     const events = this.#poll.events(LISTENER);
     if ((events & POLLIN) !== 0) {
       const received = this.#options.listener.receive();
-      if (received === 0) this.#options.answer();
+      if (received === 0) {
+        this.#options.answer();
+        this.#tidy();
+      }
       // ENOENT: the caller died before we looked. Anything else is ours to know about.
       else if (received !== -Errno.ENOENT && received !== -Errno.EINTR) {
         throw new Error(`receiving a notification failed: errno ${-received}`);
@@ -126,6 +133,15 @@ export class Supervisor {
       // No process with the filter is left, only zombies on their way.
       this.#poll.watch([this.#options.childEventsFd]);
     }
+  }
+
+  /**
+   * This loop never returns to the runtime, which would look for old garbage only then: some 80
+   * bytes an exec would be kept for ever.
+   */
+  #tidy(): void {
+    this.#answered++;
+    if (this.#answered % ANSWERS_BETWEEN_COLLECTIONS === 0) this.#options.collectGarbage();
   }
 
   #reap(): void {
