@@ -67,7 +67,6 @@ export const DT_LNK = 10;
 
 export const F_GETFD = 1;
 export const F_SETFD = 2;
-export const F_GETFL = 3;
 export const F_DUPFD_CLOEXEC = 1030;
 export const FD_CLOEXEC = 1;
 

@@ -10,7 +10,6 @@ export const PR_CAP_AMBIENT = 47;
 export const PR_CAP_AMBIENT_CLEAR_ALL = 4;
 
 export const RLIMIT_NOFILE = 7;
-export const RLIMIT_CORE = 4;
 
 export const SIG_DFL = 0;
 export const SIG_IGN = 1;

@@ -12,7 +12,6 @@ export const PTRACE_O_TRACEEXEC = 0x10;
 export const PTRACE_O_EXITKILL = 0x100000;
 
 export const PTRACE_EVENT_EXEC = 4;
-export const PTRACE_EVENT_STOP = 128;
 
 export const WNOHANG = 1;
 export const WUNTRACED = 2;

@@ -17,8 +17,6 @@ export const SockFprog = struct({ len: u16, filter: u64 });
 export const SOCK_FILTER_BYTES = 8;
 
 export const SECCOMP_SET_MODE_FILTER = 1;
-export const SECCOMP_GET_ACTION_AVAIL = 2;
-export const SECCOMP_GET_NOTIF_SIZES = 3;
 
 export const SECCOMP_FILTER_FLAG_NEW_LISTENER = 8;
 /** Linux 5.19: a notification that was received is no longer interrupted by every signal. */

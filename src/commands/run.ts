@@ -89,7 +89,11 @@ function openJournal(
     const journal = new RunJournal(invocation.audit, session);
     const head = { session, version: VERSION, argv: invocation.argv };
     if (journal.start(run, head) || run.loaded.policy.audit.onError === "continue") return journal;
-    return refusal(EXIT_OWN_FAILURE, `the audit log cannot be written: ${journal.failure}`);
+    return refusal(
+      EXIT_OWN_FAILURE,
+      `the audit log cannot be written: ${journal.failure}`,
+      'free space, name another file, or set `[audit] on_error = "continue"`',
+    );
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return refusal(

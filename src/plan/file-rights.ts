@@ -40,7 +40,6 @@ const bits = (rights: readonly FsRight[]): number =>
 
 export const READ_DIR = fsRightBit("read_dir");
 export const FILE_RIGHT_BITS = bits(FILE_RIGHTS);
-export const WRITE_BITS = bits(USES.write.filter((right) => right !== "ioctl_dev"));
 
 /** Everything that this ABI can restrict, out of what Faraday knows. */
 export function handledRights(landlockAbi: number): number {
