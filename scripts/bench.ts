@@ -3,7 +3,7 @@
  *   npm run bench                 everything, some minutes
  *   npm run bench -- --quick      the same with less of each, for a first look
  *   npm run bench -- --memory     memory over 100,000 execs instead of 5,000
- *   npm run bench -- --only NAME  one part: spawn, start, engine or memory
+ *   npm run bench -- --only NAME  one part: spawn, start, grants, files, engine or memory
  *   npm run bench -- --json       one object for programs
  */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -12,9 +12,11 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import manifest from "../package.json" with { type: "json" };
 import { benchEngine } from "./bench/engine.ts";
+import { benchGrants } from "./bench/grants.ts";
 import { type Bench, FARADAY, type Scale } from "./bench/measure.ts";
 import { benchMemory } from "./bench/memory.ts";
 import { type BenchReport, REPORT_VERSION, renderReport } from "./bench/render-report.ts";
+import { benchSealedTree } from "./bench/sealed-tree.ts";
 import { benchSpawnLoop } from "./bench/spawn-loop.ts";
 import { benchStartUp } from "./bench/start-up.ts";
 
@@ -25,6 +27,8 @@ const FULL: Scale = {
   engineMs: 200,
   memoryExecs: 5_000,
   memoryStep: 1_000,
+  files: 50_000,
+  fileRounds: 15,
 };
 const QUICK: Scale = {
   spawns: 300,
@@ -33,10 +37,12 @@ const QUICK: Scale = {
   engineMs: 40,
   memoryExecs: 1_000,
   memoryStep: 250,
+  files: 5_000,
+  fileRounds: 7,
 };
 const LONG_MEMORY = { memoryExecs: 100_000, memoryStep: 10_000 };
 
-const PARTS = ["spawn", "start", "engine", "memory"] as const;
+const PARTS = ["spawn", "start", "grants", "files", "engine", "memory"] as const;
 type Part = (typeof PARTS)[number];
 
 interface Choice {
@@ -67,6 +73,8 @@ async function measure(bench: Bench, parts: readonly Part[]): Promise<BenchRepor
   const measured: Omit<BenchReport, "v" | "faraday" | "kernel" | "cpus" | "load"> = {
     ...(parts.includes("spawn") ? { spawnLoops: benchSpawnLoop(bench) } : {}),
     ...(parts.includes("start") ? { startUp: benchStartUp(bench) } : {}),
+    ...(parts.includes("grants") ? { grants: benchGrants(bench) } : {}),
+    ...(parts.includes("files") ? { files: benchSealedTree(bench) } : {}),
     ...(parts.includes("engine") ? { engine: benchEngine(bench) } : {}),
     ...(parts.includes("memory") ? { memory: await benchMemory(bench) } : {}),
   };

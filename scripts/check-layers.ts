@@ -48,7 +48,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
     notItself: true,
   },
-  "src/main.ts": { mayImport: ["src/cli", "src/commands", "src/launch"] },
+  "src/main.ts": {
+    mayImport: ["src/cli", "src/commands", "src/launch", "src/policy/policy-schema.ts"],
+  },
   // The Worker's entry stands beside main.ts, or its path would not resolve once compiled.
   "src/supervisor-worker.ts": {
     mayImport: ["src/launch", "src/supervise", "src/supervisor-messages.ts", ...FFI],

@@ -18,10 +18,10 @@ const IMPORTS = [{ from: "\0setrlimit\0", to: "\0getrlimit\0" }] as const;
  * name with a NUL in it can never be found in an environment. (Stripping is no alternative: it
  * turns the binary into plain bun.)
  */
-export async function closeRuntime(path: string): Promise<void> {
+export async function closeRuntime(path: string, runtime: string): Promise<void> {
   const file = Buffer.from(await Bun.file(path).arrayBuffer());
   // Our own code stands behind the runtime, and may name what is closed.
-  const image = file.subarray(0, statSync(process.execPath).size);
+  const image = file.subarray(0, statSync(runtime).size);
   for (const name of VARIABLES) {
     const count = replaceAll(image, Buffer.from(name), Buffer.from(`\0${name.slice(1)}`));
     if (count === 0)

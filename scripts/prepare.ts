@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { ParsedBuiltin } from "../src/launch/parsed-builtins.ts";
 
 const root = join(import.meta.dir, "..");
 const build = join(root, "build");
@@ -27,38 +28,39 @@ mkdirSync(build, { recursive: true });
 copyFileSync(findLibseccomp(), join(build, "libseccomp.so"));
 chmodSync(join(build, "libseccomp.so"), 0o644);
 
-// These two read the files above when they are imported.
-const { compileFilter } = await import("../ffi/calls/libseccomp.ts");
+// These read the files above when they are imported.
+const { filterFile } = await import("./filter-file.ts");
 const { ARCH } = await import("../ffi/calls/libc.ts");
-const { execFilter } = await import("../src/plan/exec-filter.ts");
-const { SEAL_KINDS, sealFilter } = await import("../src/plan/file-filter.ts");
 const { parsePolicy } = await import("../src/policy/parse-policy.ts");
 const { BUILTIN_POLICIES } = await import("../src/launch/builtin-policies.ts");
 const { BUILTIN_PREFIX } = await import("../src/launch/builtin-names.ts");
 
-/** The filters of a run without a network layer are always the same. */
-const filter = compileFilter(execFilter()).toString("base64");
-const sealed = SEAL_KINDS.map((kind) => [
-  kind,
-  compileFilter([...execFilter(), ...sealFilter(kind)]).toString("base64"),
-]);
-const filters = { arch: ARCH, filter, ...Object.fromEntries(sealed) };
-writeFileSync(join(build, "exec-filter.json"), JSON.stringify(filters));
+writeFileSync(join(build, "exec-filter.json"), filterFile(ARCH));
 
-/** A policy that depends on where it is used is read there. */
-const DEPENDS = /^\s*extends\b|\$\{|^\s*\[filesystem\]/m;
-const parsed: Record<string, { sha256: string; json: string }> = {};
+/** What depends on the machine is left for the run to put in: `~` and `${NAME}` in grants. */
+const parsed: Record<string, ParsedBuiltin> = {};
 for (const [name, text] of Object.entries(BUILTIN_POLICIES)) {
-  if (DEPENDS.test(text)) continue;
+  const bases: { path: string; sha256: string }[] = [];
+  const readBase = (path: string): { ok: true; value: { name: string; text: string } } => {
+    const base = BUILTIN_POLICIES[path.slice(BUILTIN_PREFIX.length)];
+    if (base === undefined) throw new Error(`${name}: there is no ${path}`);
+    if (bases.every((known) => known.path !== path)) bases.push({ path, sha256: sha256Of(base) });
+    return { ok: true, value: { name: path, text: base } };
+  };
+  const env = (variable: string): never => {
+    throw new Error(`${name}: \${${variable}} outside of [filesystem]`);
+  };
   const result = parsePolicy(
     { name: BUILTIN_PREFIX + name, text },
-    { env: () => undefined, home: undefined, readBase: () => ({ ok: false, error: "no bases" }) },
+    { env, home: undefined, readBase, keepsVariables: true },
   );
   if (!result.ok) throw new Error(JSON.stringify(result.error, null, 2));
   const { policy, warnings } = result.value;
-  parsed[name] = {
-    sha256: new Bun.CryptoHasher("sha256").update(text).digest("hex"),
-    json: JSON.stringify({ policy: { ...policy, tests: [] }, warnings }),
-  };
+  const json = JSON.stringify({ policy: { ...policy, tests: [] }, warnings });
+  parsed[name] = { sha256: sha256Of(text), bases, json };
 }
 writeFileSync(join(build, "builtin-policies.json"), JSON.stringify(parsed));
+
+function sha256Of(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+}

@@ -7,10 +7,15 @@ import type { TerminalIo } from "./cli/terminal-io.ts";
 
 /** The second stage of `run`: this binary again, started by the supervisor, not by users. */
 const LAUNCHER_WORD = "__launcher";
+/** What `selftest` runs inside the sandbox: this binary again, making one attempt. */
+const ATTEMPT_WORD = "__attempt";
 
 if (process.argv[2] === LAUNCHER_WORD) {
   const { runLauncher } = await import("./launch/launcher.ts");
   await runLauncher();
+} else if (process.argv[2] === ATTEMPT_WORD) {
+  const { runAttempt } = await import("./commands/selftest-stage.ts");
+  process.exit(runAttempt(process.argv.slice(3)));
 } else {
   process.exit(await main());
 }
@@ -69,6 +74,41 @@ async function report(
       const { runCheck } = await import("./commands/check.ts");
       return runCheck(invocation, io);
     }
+    case "explain": {
+      const { runExplain } = await import("./commands/explain.ts");
+      return runExplain(invocation, io);
+    }
+    case "log": {
+      const { runLog } = await import("./commands/log.ts");
+      return runLog(invocation, io);
+    }
+    case "profiles": {
+      const { runProfiles } = await import("./commands/profiles.ts");
+      return runProfiles(invocation, io);
+    }
+    case "init": {
+      const { runInit } = await import("./commands/init.ts");
+      return runInit(invocation, io);
+    }
+    case "selftest": {
+      const { runSelftest } = await import("./commands/selftest.ts");
+      return runSelftest(invocation, io);
+    }
+    case "completions": {
+      const { completionScript } = await import("./cli/completion-script.ts");
+      io.stdout.write(completionScript(invocation.shell));
+      return 0;
+    }
+    case "man": {
+      const { manPage } = await import("./cli/man-page.ts");
+      io.stdout.write(manPage());
+      return 0;
+    }
+    case "schema": {
+      const { policySchema } = await import("./policy/policy-schema.ts");
+      io.stdout.write(`${JSON.stringify(policySchema(), null, 2)}\n`);
+      return 0;
+    }
     case "doctor": {
       const { runDoctor } = await import("./commands/doctor.ts");
       return runDoctor(invocation, io);
@@ -78,8 +118,8 @@ async function report(
       return printHelp(invocation, io);
     }
     case "version": {
-      const { VERSION } = await import("./cli/version.ts");
-      io.stdout.write(`faraday ${VERSION}\n`);
+      const { VERSION, COMMIT } = await import("./cli/version.ts");
+      io.stdout.write(`faraday ${VERSION} (${COMMIT})\n`);
       return 0;
     }
     default:

@@ -9,6 +9,7 @@ export const O_RDONLY = 0;
 export const O_WRONLY = 1;
 export const O_RDWR = 2;
 export const O_CREAT = 0o100;
+export const O_EXCL = 0o200;
 export const O_NOCTTY = 0o400;
 export const O_APPEND = 0o2000;
 export const O_NONBLOCK = 0o4000;
@@ -67,6 +68,8 @@ export const DT_LNK = 10;
 
 export const F_GETFD = 1;
 export const F_SETFD = 2;
+export const F_GETFL = 3;
+export const F_SETFL = 4;
 export const F_DUPFD_CLOEXEC = 1030;
 export const FD_CLOEXEC = 1;
 
@@ -78,6 +81,8 @@ export const F_ADD_SEALS = 1033;
 export const F_SEAL_ALL = 0xf;
 
 export const POLLIN = 1;
+export const POLLOUT = 4;
 export const POLLHUP = 16;
 export const PollFd = struct({ fd: i32, events: u16, revents: u16 });
 export const Timespec = struct({ seconds: u64, nanoseconds: u64 });
+export const Itimerspec = struct({ interval: Timespec, value: Timespec });

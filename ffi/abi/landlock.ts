@@ -12,8 +12,11 @@ export const LandlockPathBeneathAttr = struct(
   { packed: true },
 );
 
+export const LandlockNetPortAttr = struct({ allowedAccess: u64, port: u64 });
+
 export const LANDLOCK_CREATE_RULESET_VERSION = 1;
 export const LANDLOCK_RULE_PATH_BENEATH = 1;
+export const LANDLOCK_RULE_NET_PORT = 2;
 
 /** The rights of `handled_access_fs`, in bit order, with the ABI that brought each. */
 export const FS_RIGHTS = [
@@ -41,6 +44,10 @@ export type FsRight = (typeof FS_RIGHTS)[number]["name"];
 export function fsRightBit(right: FsRight): number {
   return 1 << FS_RIGHTS.findIndex((entry) => entry.name === right);
 }
+
+export const NET_BIND_TCP = 1;
+export const NET_CONNECT_TCP = 2;
+export const NET_SINCE_ABI = 4;
 
 export const SCOPE_ABSTRACT_UNIX_SOCKET = 1;
 export const SCOPE_SIGNAL = 2;

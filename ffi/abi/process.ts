@@ -1,4 +1,4 @@
-import { i32, struct, u32, u64 } from "./struct.ts";
+import { array, i32, struct, u32, u64 } from "./struct.ts";
 
 export const PR_SET_PDEATHSIG = 1;
 export const PR_SET_DUMPABLE = 4;
@@ -16,6 +16,8 @@ export const SIG_IGN = 1;
 export const SIGNAL_MAX = 64;
 export const SA_RESTART = 0x10000000;
 export const SA_SIGINFO = 4;
+/** No signal for children that stop; there is one for those that end. */
+export const SA_NOCLDSTOP = 1;
 export const SIG_SETMASK = 2;
 
 export const Signal = {
@@ -27,6 +29,8 @@ export const Signal = {
   USR2: 12,
   PIPE: 13,
   TERM: 15,
+  /** Unused by kernel and C library, so nobody sends it but ourselves. */
+  STKFLT: 16,
   CHLD: 17,
   CONT: 18,
   STOP: 19,
@@ -44,6 +48,17 @@ export const SIGACTION_FLAGS_AT = 8 + 128;
 /** The kernel's own, as rt_sigaction takes it. */
 export const KernelSigaction = struct({ handler: u64, flags: u64, restorer: u64, mask: u64 });
 
+export const CLOCK_MONOTONIC = 1;
+/** A timer that signals one thread. */
+export const SIGEV_THREAD_ID = 4;
+export const Sigevent = struct({
+  value: u64,
+  signo: i32,
+  notify: i32,
+  threadId: i32,
+  rest: array(u32, 11),
+});
+
 /** Room for glibc's posix_spawn_file_actions_t (80 bytes) with some to spare. */
 export const SPAWN_ACTIONS_BYTES = 256;
 
@@ -52,12 +67,16 @@ export const CAP_VERSION_3 = 0x20080522;
 /** Two of these: low and high words of effective, permitted, inheritable. */
 export const CapData = struct({ effective: u32, permitted: u32, inheritable: u32 });
 
+/** Routes and addresses of the machine, and packets made by hand. */
+export const NetworkCapability = { NET_ADMIN: 12, NET_RAW: 13 } as const;
+
 export const Capability = {
   SYS_MODULE: 16,
   SYS_RAWIO: 17,
   SYS_PTRACE: 19,
   SYS_ADMIN: 21,
   SYS_BOOT: 22,
+  SYS_TIME: 25,
   AUDIT_CONTROL: 30,
   MAC_OVERRIDE: 32,
   MAC_ADMIN: 33,
@@ -67,14 +86,6 @@ export const Capability = {
 } as const;
 
 export const Rlimit64 = struct({ current: u64, maximum: u64 });
-
-export const AF_UNIX = 1;
-export const SOCK_STREAM = 1;
-export const SOCK_CLOEXEC = 0o2000000;
-export const SOL_SOCKET = 1;
-export const SCM_RIGHTS = 1;
-export const MSG_NOSIGNAL = 0x4000;
-export const MSG_CMSG_CLOEXEC = 0x40000000;
 
 export const Iovec = struct({ base: u64, length: u64 });
 export const Msghdr = struct({

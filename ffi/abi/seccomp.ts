@@ -29,6 +29,16 @@ export const SECCOMP_USER_NOTIF_FLAG_CONTINUE = 1;
 export const SECCOMP_IOCTL_NOTIF_RECV = 0xc0502100;
 export const SECCOMP_IOCTL_NOTIF_SEND = 0xc0182101;
 export const SECCOMP_IOCTL_NOTIF_ID_VALID = 0x40082102;
+/** Linux 5.9. */
+export const SeccompNotifAddfd = struct({
+  id: u64,
+  flags: u32,
+  srcfd: u32,
+  newfd: u32,
+  newfdFlags: u32,
+});
+export const SECCOMP_IOCTL_NOTIF_ADDFD = 0x40182103;
+export const SECCOMP_ADDFD_FLAG_SETFD = 1;
 export const SECCOMP_IOCTL_NOTIF_SET_FLAGS = 0x40082104;
 /** Linux 6.6: caller and supervisor hand over on one CPU, which cuts the round trip 3-6 times. */
 export const SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP = 1;

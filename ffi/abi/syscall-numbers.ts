@@ -11,7 +11,13 @@ const X86_64 = {
   pread64: 17,
   sendmsg: 46,
   recvmsg: 47,
+  socket: 41,
+  connect: 42,
+  listen: 50,
+  getsockname: 51,
+  getpeername: 52,
   socketpair: 53,
+  getsockopt: 55,
   execve: 59,
   wait4: 61,
   process_vm_readv: 310,
@@ -34,6 +40,7 @@ const X86_64 = {
   eventfd2: 290,
   dup3: 292,
   pidfd_open: 434,
+  pidfd_getfd: 438,
   close_range: 436,
   openat2: 437,
   landlock_create_ruleset: 444,
@@ -49,6 +56,8 @@ const X86_64 = {
   getppid: 110,
   getpgid: 121,
   faccessat: 269,
+  timer_create: 222,
+  timer_settime: 223,
 } as const;
 
 export type CallName = keyof typeof X86_64;
@@ -63,7 +72,13 @@ const AARCH64: Readonly<Record<CallName, number>> = {
   pread64: 67,
   sendmsg: 211,
   recvmsg: 212,
+  socket: 198,
+  connect: 203,
+  listen: 201,
+  getsockname: 204,
+  getpeername: 205,
   socketpair: 199,
+  getsockopt: 209,
   execve: 221,
   wait4: 260,
   process_vm_readv: 270,
@@ -85,6 +100,7 @@ const AARCH64: Readonly<Record<CallName, number>> = {
   eventfd2: 19,
   dup3: 24,
   pidfd_open: 434,
+  pidfd_getfd: 438,
   close_range: 436,
   openat2: 437,
   landlock_create_ruleset: 444,
@@ -100,6 +116,8 @@ const AARCH64: Readonly<Record<CallName, number>> = {
   getppid: 173,
   getpgid: 155,
   faccessat: 48,
+  timer_create: 107,
+  timer_settime: 110,
 };
 
 export const SYSCALL_NUMBERS: Readonly<Record<Arch, Readonly<Record<CallName, number>>>> = {
@@ -107,10 +125,33 @@ export const SYSCALL_NUMBERS: Readonly<Record<Arch, Readonly<Record<CallName, nu
   aarch64: AARCH64,
 };
 
+type TrappedCall =
+  | "execve"
+  | "execveat"
+  | "setpriority"
+  | "ioprio_set"
+  | "connect"
+  | "bind"
+  | "listen";
+
 /** The trapped calls that the supervisor has to tell apart by number. */
-export const TRAPPED_CALLS: Readonly<
-  Record<Arch, Readonly<Record<"execve" | "execveat" | "setpriority" | "ioprio_set", number>>>
-> = {
-  x86_64: { execve: 59, execveat: 322, setpriority: 141, ioprio_set: 251 },
-  aarch64: { execve: 221, execveat: 281, setpriority: 140, ioprio_set: 30 },
+export const TRAPPED_CALLS: Readonly<Record<Arch, Readonly<Record<TrappedCall, number>>>> = {
+  x86_64: {
+    execve: 59,
+    execveat: 322,
+    setpriority: 141,
+    ioprio_set: 251,
+    connect: 42,
+    bind: 49,
+    listen: 50,
+  },
+  aarch64: {
+    execve: 221,
+    execveat: 281,
+    setpriority: 140,
+    ioprio_set: 30,
+    connect: 203,
+    bind: 200,
+    listen: 201,
+  },
 };

@@ -15,12 +15,24 @@ export interface FileStat {
   readonly changed: string;
 }
 
+/** As the kernel numbers it. */
+interface RawStat extends FileStat {
+  readonly devMajor: number;
+  readonly devMinor: number;
+  readonly ctimeSec: number;
+  readonly ctimeNsec: number;
+}
+
+const STATS_MAX = 256;
+
 /** File calls through buffers of their own: one object a thread, nothing allocated a call. */
 export class FileCalls {
   readonly #path = new KernelBuffer(PATH_BYTES_MAX + 64);
   readonly #link = new KernelBuffer(PATH_BYTES_MAX);
   readonly #statx = new KernelBuffer(Statx.size);
   readonly #how = new KernelBuffer(OpenHow.size);
+  /** By inode, the last of each: to make the texts anew takes longer than to ask the kernel. */
+  readonly #stats = new Map<number, RawStat>();
 
   /** `path` holds one character a byte. Below zero: the negated errno. */
   open(path: string, flags: number, dir: Fd | typeof AT_FDCWD = AT_FDCWD, mode = 0): Fd | number {
@@ -75,15 +87,47 @@ export class FileCalls {
       this.#statx.address,
     );
     if (result < 0) return null;
+    const ino = this.#statx.u64(Statx.at.ino);
+    const known = this.#stats.get(ino);
+    if (known !== undefined && this.#isStill(known)) return known;
+    const stat = this.#rawStat(ino);
+    if (this.#stats.size >= STATS_MAX) this.#stats.clear();
+    this.#stats.set(ino, stat);
+    return stat;
+  }
+
+  /** Whether the kernel's answer is the same as it was, in all that we look at. */
+  #isStill(known: RawStat): boolean {
     const { at } = Statx;
-    const view = this.#statx.view;
-    const device = `${view.getUint32(at.devMajor, true)}:${view.getUint32(at.devMinor, true)}`;
+    const { view } = this.#statx;
+    return (
+      view.getUint32(at.ctimeNsec, true) === known.ctimeNsec &&
+      this.#statx.u64(at.ctimeSec) === known.ctimeSec &&
+      view.getUint32(at.devMinor, true) === known.devMinor &&
+      view.getUint32(at.devMajor, true) === known.devMajor &&
+      view.getUint16(at.mode, true) === known.mode &&
+      view.getUint32(at.nlink, true) === known.links &&
+      this.#statx.u64(at.size) === known.sizeBytes
+    );
+  }
+
+  #rawStat(ino: number): RawStat {
+    const { at } = Statx;
+    const { view } = this.#statx;
+    const devMajor = view.getUint32(at.devMajor, true);
+    const devMinor = view.getUint32(at.devMinor, true);
+    const ctimeSec = this.#statx.u64(at.ctimeSec);
+    const ctimeNsec = view.getUint32(at.ctimeNsec, true);
     return {
-      id: `${device}:${this.#statx.u64(at.ino)}`,
+      devMajor,
+      devMinor,
+      ctimeSec,
+      ctimeNsec,
+      id: `${devMajor}:${devMinor}:${ino}`,
       mode: view.getUint16(at.mode, true),
       links: view.getUint32(at.nlink, true),
       sizeBytes: this.#statx.u64(at.size),
-      changed: `${this.#statx.u64(at.ctimeSec)}.${view.getUint32(at.ctimeNsec, true)}`,
+      changed: `${ctimeSec}.${ctimeNsec}`,
     };
   }
 

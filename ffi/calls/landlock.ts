@@ -1,7 +1,9 @@
 import type { Fd } from "../abi/brand.ts";
 import {
   LANDLOCK_CREATE_RULESET_VERSION,
+  LANDLOCK_RULE_NET_PORT,
   LANDLOCK_RULE_PATH_BENEATH,
+  LandlockNetPortAttr,
   LandlockPathBeneathAttr,
   LandlockRulesetAttr,
 } from "../abi/landlock.ts";
@@ -37,6 +39,14 @@ export function allowBeneath(ruleset: Fd, parent: Fd, access: number): number {
   attr.setU64(LandlockPathBeneathAttr.at.allowedAccess, access);
   attr.view.setInt32(LandlockPathBeneathAttr.at.parentFd, parent, true);
   return sys("landlock_add_rule", ruleset, LANDLOCK_RULE_PATH_BENEATH, attr.address, 0);
+}
+
+/** A TCP port on every address. */
+export function allowPort(ruleset: Fd, port: number, access: number): number {
+  const attr = new KernelBuffer(LandlockNetPortAttr.size);
+  attr.setU64(LandlockNetPortAttr.at.allowedAccess, access);
+  attr.setU64(LandlockNetPortAttr.at.port, port);
+  return sys("landlock_add_rule", ruleset, LANDLOCK_RULE_NET_PORT, attr.address, 0);
 }
 
 /** Puts the calling thread, and what it starts, into the domain. */

@@ -69,6 +69,13 @@ const NR = SYSCALL_NUMBERS[arch];
 
 const errnoAddress = (): number => Number(libc.__errno_location());
 
+/** A function that does nothing at all, to be called by the kernel as a signal handler. */
+export function idleHandlerAddress(): number {
+  const { ptr: address } = libc.__errno_location as unknown as { readonly ptr?: number | bigint };
+  if (address === undefined) throw new Error("bun:ffi gives no native address");
+  return Number(address);
+}
+
 export function errno(): number {
   return read.i32(errnoAddress() as never, 0);
 }
@@ -76,6 +83,13 @@ export function errno(): number {
 /** A raw system call. Below zero it is the negated errno, as the kernel itself returns it. */
 export function sys(name: CallName, a = 0, b = 0, c = 0, d = 0, e = 0, f = 0): number {
   const result = Number(libc.syscall(NR[name], a, b, c, d, e, f));
+  return result === -1 ? -errno() : result;
+}
+
+/** The same by number, for calls that Faraday makes only to see them refused. */
+export function sysByNumber(number: number, ...words: readonly number[]): number {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = words;
+  const result = Number(libc.syscall(number, a, b, c, d, e, f));
   return result === -1 ? -errno() : result;
 }
 

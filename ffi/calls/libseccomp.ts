@@ -1,6 +1,7 @@
 import { dlopen, FFIType } from "bun:ffi";
 import { readFileSync } from "node:fs";
 import libraryPath from "../../build/libseccomp.so" with { type: "file" };
+import type { Arch } from "../abi/arch.ts";
 import type { Fd } from "../abi/brand.ts";
 import { Errno } from "../abi/errno.ts";
 import { F_ADD_SEALS, F_SEAL_ALL, MFD_ALLOW_SEALING, MFD_CLOEXEC, MFD_EXEC } from "../abi/file.ts";
@@ -9,6 +10,8 @@ import {
   SCMP_ACT_ALLOW,
   SCMP_ACT_ERRNO,
   SCMP_ACT_NOTIFY,
+  SCMP_ARCH,
+  SCMP_CMP_GE,
   SCMP_CMP_MASKED_EQ,
   SCMP_CMP_NE,
   SCMP_FLTATR_ACT_BADARCH,
@@ -16,7 +19,8 @@ import {
   ScmpArgCmp,
 } from "../abi/libseccomp.ts";
 import type { ArgumentTest, FilterRule } from "../abi/syscall-filter.ts";
-import { KernelBuffer, sys } from "./libc.ts";
+import { ARCH, KernelBuffer, sys } from "./libc.ts";
+import { refuseNumbers } from "./refuse-numbers.ts";
 import { writeAll } from "./socket.ts";
 
 const { i32, u32, i64_fast: long, ptr } = FFIType;
@@ -43,6 +47,8 @@ function load() {
   const { symbols } = dlopen(`/proc/self/fd/${fd}`, {
     seccomp_init: { args: [u32], returns: ptr },
     seccomp_release: { args: [ptr], returns: FFIType.void },
+    seccomp_arch_add: { args: [ptr, u32], returns: i32 },
+    seccomp_arch_remove: { args: [ptr, u32], returns: i32 },
     seccomp_attr_set: { args: [ptr, i32, u32], returns: i32 },
     seccomp_syscall_resolve_name: { args: [long], returns: i32 },
     seccomp_rule_add_array: { args: [ptr, u32, i32, u32, long], returns: i32 },
@@ -52,13 +58,19 @@ function load() {
   return symbols;
 }
 
+const COMPARISONS: Readonly<Record<ArgumentTest["op"], number>> = {
+  "masked-equal": SCMP_CMP_MASKED_EQ,
+  "not-equal": SCMP_CMP_NE,
+  "at-least": SCMP_CMP_GE,
+};
+
 function encodeTests(tests: readonly ArgumentTest[]): KernelBuffer {
   const buffer = new KernelBuffer(ScmpArgCmp.size * tests.length);
   for (const [index, test] of tests.entries()) {
     const base = index * ScmpArgCmp.size;
     const masked = test.op === "masked-equal";
     buffer.view.setUint32(base + ScmpArgCmp.at.arg, test.argument, true);
-    buffer.view.setInt32(base + ScmpArgCmp.at.op, masked ? SCMP_CMP_MASKED_EQ : SCMP_CMP_NE, true);
+    buffer.view.setInt32(base + ScmpArgCmp.at.op, COMPARISONS[test.op], true);
     buffer.setU64(base + ScmpArgCmp.at.datumA, masked ? test.mask : test.value);
     buffer.setU64(base + ScmpArgCmp.at.datumB, masked ? test.value : 0);
   }
@@ -66,27 +78,35 @@ function encodeTests(tests: readonly ArgumentTest[]): KernelBuffer {
 }
 
 /**
- * Compiles a filter to BPF for this machine's native ABI. Everything that no rule names is allowed;
- * calls through a foreign ABI fail with ENOSYS, as on a kernel built without it.
+ * Compiles a filter to BPF for the native ABI of this machine, or of the one that a release is
+ * built for. Everything that no rule names is allowed; calls through a foreign ABI fail with
+ * ENOSYS, as on a kernel built without it.
  */
-export function compileFilter(rules: readonly FilterRule[]): Buffer {
+export function compileFilter(rules: readonly FilterRule[], arch: Arch = ARCH): Buffer {
   const lib = load();
   const context = lib.seccomp_init(SCMP_ACT_ALLOW);
   if (context === null) throw new Error("seccomp_init failed");
   const check = (result: number, what: string): void => {
     if (result < 0) throw new Error(`libseccomp: ${what}: errno ${-result}`);
   };
+  if (arch !== ARCH) {
+    check(lib.seccomp_arch_add(context, SCMP_ARCH[arch]), `add ${arch}`);
+    check(lib.seccomp_arch_remove(context, SCMP_ARCH[ARCH]), `remove ${ARCH}`);
+  }
   const badArch = (SCMP_ACT_ERRNO | Errno.ENOSYS) >>> 0;
   check(lib.seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, badArch), "bad arch");
   check(lib.seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, 2), "optimize");
+  const unnamed: FilterRule[] = [];
   for (const rule of rules) {
     const name = KernelBuffer.cstring(Buffer.from(rule.call));
-    const number = lib.seccomp_syscall_resolve_name(name.address);
-    // A name newer than this libseccomp has its number beside it; one that the architecture lacks
-    // (a negative pseudo number) needs no rule.
-    const nr = number === NR_SCMP_ERROR ? (rule.number ?? NR_SCMP_ERROR) : number;
-    if (nr === NR_SCMP_ERROR) throw new Error(`libseccomp does not know ${rule.call}`);
-    if (nr < 0) continue;
+    // Numbers are this machine's, with negative ones for calls that it lacks. libseccomp translates
+    // them to those of another machine.
+    const nr = lib.seccomp_syscall_resolve_name(name.address);
+    if (nr === NR_SCMP_ERROR) {
+      unnamed.push(rule);
+      continue;
+    }
+    if (nr < 0 && arch === ARCH) continue;
     const action =
       rule.action === "notify" ? SCMP_ACT_NOTIFY : (SCMP_ACT_ERRNO | Errno[rule.action]) >>> 0;
     const tests = encodeTests(rule.when);
@@ -98,5 +118,5 @@ export function compileFilter(rules: readonly FilterRule[]): Buffer {
   lib.seccomp_release(context);
   const program = readFileSync(`/proc/self/fd/${out}`);
   sys("close", out);
-  return program;
+  return Buffer.concat([refuseNumbers(unnamed, arch), program]);
 }

@@ -1,5 +1,7 @@
 import type { Fd } from "../abi/brand.ts";
 import {
+  SECCOMP_ADDFD_FLAG_SETFD,
+  SECCOMP_IOCTL_NOTIF_ADDFD,
   SECCOMP_IOCTL_NOTIF_ID_VALID,
   SECCOMP_IOCTL_NOTIF_RECV,
   SECCOMP_IOCTL_NOTIF_SEND,
@@ -8,6 +10,7 @@ import {
   SECCOMP_USER_NOTIF_FLAG_CONTINUE,
   SeccompData,
   SeccompNotif,
+  SeccompNotifAddfd,
   SeccompNotifResp,
 } from "../abi/seccomp.ts";
 import { KernelBuffer, sys } from "./libc.ts";
@@ -71,6 +74,18 @@ export class Listener {
   /** Makes the call fail with `errno`; false if its caller is gone. */
   refuse(id: bigint, errno: number): boolean {
     return this.#send(id, -errno, 0);
+  }
+
+  /** Puts a copy of our descriptor into the caller's table, in the place of what is there. */
+  putDescriptor(id: bigint, fd: Fd | number, number: number, flags: number): number {
+    const { at, size } = SeccompNotifAddfd;
+    const request = new KernelBuffer(size);
+    request.view.setBigUint64(at.id, id, true);
+    request.view.setUint32(at.flags, SECCOMP_ADDFD_FLAG_SETFD, true);
+    request.view.setUint32(at.srcfd, fd, true);
+    request.view.setUint32(at.newfd, number, true);
+    request.view.setUint32(at.newfdFlags, flags, true);
+    return sys("ioctl", this.fd, SECCOMP_IOCTL_NOTIF_ADDFD, request.address);
   }
 
   #send(id: bigint, error: number, flags: number): boolean {

@@ -1,11 +1,11 @@
-import { POLLIN, PollFd, Timespec } from "../abi/file.ts";
+import { POLLIN, POLLOUT, PollFd, Timespec } from "../abi/file.ts";
 import { KernelBuffer, sys } from "./libc.ts";
 
 const NEVER_MS = -1;
 
-/** Waits for input on a few descriptors; a signal ends the wait too. */
+/** Waits for input on a few descriptors, and room for output on others; signals end it too. */
 export class Poll {
-  readonly #fds: KernelBuffer;
+  #fds: KernelBuffer;
   readonly #time = new KernelBuffer(Timespec.size);
   #count = 0;
 
@@ -13,12 +13,16 @@ export class Poll {
     this.#fds = new KernelBuffer(PollFd.size * countMax);
   }
 
-  watch(fds: readonly number[]): void {
-    this.#count = fds.length;
-    for (const [index, fd] of fds.entries()) {
+  /** Those for `outputs` come after those for input. */
+  watch(inputs: readonly number[], outputs: readonly number[] = []): void {
+    this.#count = inputs.length + outputs.length;
+    const bytes = this.#count * PollFd.size;
+    if (bytes > this.#fds.bytes.length) this.#fds = new KernelBuffer(bytes * 2);
+    for (const [index, fd] of [...inputs, ...outputs].entries()) {
       const base = index * PollFd.size;
+      const events = index < inputs.length ? POLLIN : POLLOUT;
       this.#fds.view.setInt32(base + PollFd.at.fd, fd, true);
-      this.#fds.view.setUint16(base + PollFd.at.events, POLLIN, true);
+      this.#fds.view.setUint16(base + PollFd.at.events, events, true);
     }
   }
 

@@ -106,7 +106,8 @@ export function dropCapabilities(numbers: readonly number[]): number {
 }
 
 export interface SpawnRequest {
-  readonly path: Uint8Array;
+  /** Or the address of one that is in memory already. */
+  readonly path: Uint8Array | { readonly address: number };
   readonly argv: readonly Uint8Array[];
   readonly environment: readonly Uint8Array[];
   /** Descriptors put in place in the child, which also clears close-on-exec. */
@@ -117,7 +118,8 @@ export interface SpawnRequest {
 export function spawn(libc: SpawnLibc, request: SpawnRequest): Pid | number {
   const actions = new KernelBuffer(SPAWN_ACTIONS_BYTES);
   const pid = new KernelBuffer(4);
-  const path = KernelBuffer.cstring(request.path);
+  const path =
+    request.path instanceof Uint8Array ? KernelBuffer.cstring(request.path) : request.path;
   const argv = stringVector(request.argv);
   const environment = stringVector(request.environment);
   libc.posix_spawn_file_actions_init(actions.address);

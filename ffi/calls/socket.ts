@@ -1,18 +1,17 @@
 import type { Fd } from "../abi/brand.ts";
 import { Errno } from "../abi/errno.ts";
+import { CMSG_ONE_FD_LENGTH, CmsgOneFd, Iovec, Msghdr } from "../abi/process.ts";
 import {
   AF_UNIX,
-  CMSG_ONE_FD_LENGTH,
-  CmsgOneFd,
-  Iovec,
   MSG_CMSG_CLOEXEC,
   MSG_NOSIGNAL,
-  Msghdr,
   SCM_RIGHTS,
+  SO_TYPE,
   SOCK_CLOEXEC,
+  SOCK_SEQPACKET,
   SOCK_STREAM,
   SOL_SOCKET,
-} from "../abi/process.ts";
+} from "../abi/socket.ts";
 import { KernelBuffer, sys } from "./libc.ts";
 
 export function socketPair(): readonly [Fd, Fd] {
@@ -93,4 +92,14 @@ export function receiveDescriptor(socket: Fd): { tag: number; fd: Fd | null } | 
     tag: byte.bytes[0] ?? 0,
     fd: carried ? (control.view.getInt32(CmsgOneFd.at.fd, true) as Fd) : null,
   };
+}
+
+/** A socket that can send to whoever it names in each message. */
+export function isDatagramSocket(fd: number): boolean {
+  const type = new KernelBuffer(4);
+  const length = new KernelBuffer(4);
+  length.view.setUint32(0, 4, true);
+  const got = sys("getsockopt", fd, SOL_SOCKET, SO_TYPE, type.address, length.address);
+  const value = type.view.getInt32(0, true);
+  return got === 0 && value !== SOCK_STREAM && value !== SOCK_SEQPACKET;
 }

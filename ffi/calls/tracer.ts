@@ -78,7 +78,16 @@ export class Tracer {
 
   /** The next report of any child or tracee, without waiting: `none` yet, or no `children`. */
   next(): WaitReport | "none" | "childless" {
-    const pid = sys("wait4", -1, this.#status.address, WNOHANG | WUNTRACED | WALL, 0);
+    return this.#wait(WNOHANG);
+  }
+
+  /** The same, but waits for one. `none`: a signal came instead. */
+  awaitNext(): WaitReport | "none" | "childless" {
+    return this.#wait(0);
+  }
+
+  #wait(flags: number): WaitReport | "none" | "childless" {
+    const pid = sys("wait4", -1, this.#status.address, flags | WUNTRACED | WALL, 0);
     if (pid > 0) return decodeStatus(pid, this.#status.view.getInt32(0, true));
     return pid === -Errno.ECHILD ? "childless" : "none";
   }

@@ -15,6 +15,8 @@ export interface Scale {
   readonly memoryExecs: number;
   /** Execs between two looks at the memory. */
   readonly memoryStep: number;
+  readonly files: number;
+  readonly fileRounds: number;
 }
 
 /** What every part of the benchmark gets. */
@@ -28,15 +30,20 @@ export interface Bench {
 export interface Contender {
   readonly name: string;
   readonly command: readonly string[];
+  /** The command prints, as its only output, the seconds that count: real, user and system. */
+  readonly timesItself?: boolean;
 }
 
 /** One contender's times, and how they stand to the first contender's of the same round. */
 export interface Timing {
   readonly name: string;
   readonly medianMs: number;
+  readonly leastMs: number;
   readonly ratio: number;
   readonly ratioLow: number;
   readonly ratioHigh: number;
+  /** The ratio of processor time, which other work on the machine hardly changes. */
+  readonly cpuRatio: number;
   readonly rounds: number;
 }
 
@@ -47,13 +54,18 @@ export function findPython(): string | null {
   return Bun.which("python3", { PATH: "/usr/bin:/bin:/usr/local/bin" });
 }
 
-/** Runs a command to its end and returns its milliseconds; one that fails ends the benchmark. */
-function timeOnce({ name, command }: Contender): number {
+interface Spent {
+  readonly ms: number;
+  readonly cpuMs: number;
+}
+
+/** Runs a command to its end and returns what it took; one that fails ends the benchmark. */
+function timeOnce({ name, command, timesItself }: Contender): Spent {
   const begin = Bun.nanoseconds();
   const done = Bun.spawnSync([...command], {
     cwd: tmpdir(),
     stdin: "ignore",
-    stdout: "ignore",
+    stdout: timesItself ? "pipe" : "ignore",
     stderr: "pipe",
     timeout: RUN_TIMEOUT_MS,
     killSignal: "SIGKILL",
@@ -63,7 +75,10 @@ function timeOnce({ name, command }: Contender): number {
     const end = done.exitCode ?? done.signalCode ?? "?";
     throw new Error(`${name} ended with ${end}: ${done.stderr.toString().slice(0, 500)}`);
   }
-  return ms;
+  if (!timesItself) return { ms, cpuMs: Number(done.resourceUsage.cpuTime.total) / 1000 };
+  const [real, user, system] = (done.stdout?.toString() ?? "").split(" ").map(Number);
+  const cpuMs = ((user ?? Number.NaN) + (system ?? Number.NaN)) * 1000;
+  return { ms: (real ?? Number.NaN) * 1000, cpuMs };
 }
 
 /**
@@ -76,7 +91,7 @@ export function alternate(
   progress: (text: string) => void,
 ): readonly Timing[] {
   for (const each of contenders) timeOnce(each);
-  const times = new Map(contenders.map(({ name }) => [name, [] as number[]]));
+  const times = new Map(contenders.map(({ name }) => [name, [] as Spent[]]));
   for (let round = 0; round < rounds; round++) {
     progress(`round ${round + 1} of ${rounds}`);
     const order = round % 2 === 0 ? contenders : contenders.toReversed();
@@ -85,10 +100,13 @@ export function alternate(
   const base = times.get(contenders[0]?.name ?? "") ?? [];
   return contenders.map(({ name }) => {
     const own = times.get(name) ?? [];
-    const ratios = own.map((ms, round) => ms / (base[round] ?? Number.NaN));
+    const ratios = own.map(({ ms }, round) => ms / (base[round]?.ms ?? Number.NaN));
+    const cpuRatios = own.map(({ cpuMs }, round) => cpuMs / (base[round]?.cpuMs ?? Number.NaN));
     return {
       name,
-      medianMs: median(own),
+      medianMs: median(own.map(({ ms }) => ms)),
+      leastMs: Math.min(...own.map(({ ms }) => ms)),
+      cpuRatio: median(cpuRatios),
       ratio: median(ratios),
       ratioLow: Math.min(...ratios),
       ratioHigh: Math.max(...ratios),

@@ -1,6 +1,8 @@
 import type { EngineSpeed } from "./engine.ts";
+import type { GrantCost } from "./grants.ts";
 import type { Timing } from "./measure.ts";
 import type { Memory } from "./memory.ts";
+import type { SealedWork } from "./sealed-tree.ts";
 import type { SpawnLoop } from "./spawn-loop.ts";
 
 /** Raised only when a field changes its meaning or goes away. */
@@ -14,6 +16,8 @@ export interface BenchReport {
   readonly load: { readonly before: number; readonly after: number };
   readonly spawnLoops?: readonly SpawnLoop[];
   readonly startUp?: readonly Timing[];
+  readonly grants?: readonly GrantCost[];
+  readonly files?: readonly SealedWork[];
   readonly engine?: readonly EngineSpeed[];
   readonly memory?: Memory;
 }
@@ -37,11 +41,14 @@ const ms = (value: number): string => value.toFixed(value < 100 ? 2 : 0);
 const times = (value: number): string => value.toFixed(2);
 const mib = (kib: number): string => (kib / 1024).toFixed(1);
 
-const timingRow = ({ name, medianMs, ratio, ratioLow, ratioHigh }: Timing): Row => [
+const TIMING_HEAD = ["", "median ms", "x bare", "rounds' range", "CPU x bare"] as const;
+
+const timingRow = ({ name, medianMs, ratio, ratioLow, ratioHigh, cpuRatio }: Timing): Row => [
   name,
   ms(medianMs),
   times(ratio),
   `${times(ratioLow)}-${times(ratioHigh)}`,
+  times(cpuRatio),
 ];
 
 function startUpTable(timings: readonly Timing[]): string {
@@ -50,8 +57,19 @@ function startUpTable(timings: readonly Timing[]): string {
     const toBwrap = bwrap === undefined ? "-" : times(each.ratio / bwrap.ratio);
     return [...timingRow(each), toBwrap];
   });
-  const head = ["", "median ms", "x bare", "rounds' range", "x bwrap"];
+  const head = [...TIMING_HEAD, "x bwrap"];
   return table(`Start-up: one /bin/true, ${timings[0]?.rounds} rounds`, head, rows);
+}
+
+function grantsTable(grants: readonly GrantCost[]): string {
+  const rows = grants.map(({ timing, addedMs }) => [
+    timing.name,
+    ms(timing.medianMs),
+    ms(timing.leastMs),
+    ms(addedMs),
+  ]);
+  const head = ["", "median ms", "least ms", "added ms"];
+  return table(`Start-up by grants, ${grants[0]?.timing.rounds} rounds`, head, rows);
 }
 
 export function renderReport(report: BenchReport): string {
@@ -62,10 +80,15 @@ export function renderReport(report: BenchReport): string {
   ];
   for (const { loop, spawns, timings } of report.spawnLoops ?? []) {
     const title = `Spawn loop (${loop}): ${spawns} x /bin/true, ${timings[0]?.rounds} rounds`;
-    const head = ["", "median ms", "x bare", "rounds' range"];
-    parts.push(table(title, head, timings.map(timingRow)));
+    parts.push(table(title, TIMING_HEAD, timings.map(timingRow)));
   }
   if (report.startUp !== undefined) parts.push(startUpTable(report.startUp));
+  if (report.grants !== undefined) parts.push(grantsTable(report.grants));
+  for (const { work, timings } of report.files ?? []) {
+    const head = [...TIMING_HEAD, "least ms"];
+    const rows = timings.map((each) => [...timingRow(each), ms(each.leastMs)]);
+    parts.push(table(`Sealed files: ${work}, ${timings[0]?.rounds} rounds`, head, rows));
+  }
   if (report.engine !== undefined) {
     const rows = report.engine.map(({ rules, kind, verdictsPerSecond, ratio }) => [
       `${rules} rules, ${kind}`,

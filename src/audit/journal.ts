@@ -29,8 +29,13 @@ export class Journal {
   }
 
   write(record: AuditRecord): boolean {
+    return this.#sink === null || this.writeJson(JSON.stringify(record));
+  }
+
+  /** A record that is JSON already. */
+  writeJson(json: string): boolean {
     if (this.#sink === null) return true;
-    const { problem, done } = this.#sink.write(`${JSON.stringify(record)}\n`);
+    const { problem, done } = this.#sink.write(`${json}\n`);
     if (problem === null) return true;
     this.#failure = problem;
     // Half a line would swallow the next record; if even this fails there is no next one.

@@ -85,6 +85,60 @@ export interface FileRecord extends Common {
   readonly hole: string | null;
 }
 
+/** A call on a socket that the kernel pin, or the seal of the files, refused. */
+export interface SocketRecord extends Common {
+  readonly event: "net";
+  readonly layer: "kernel";
+  readonly pid: number;
+  readonly ppid: number;
+  readonly uid: number;
+  readonly call: "connect" | "bind" | "listen";
+  /** An address, or the path of a unix socket; an abstract name begins with `@`. */
+  readonly host: string;
+  /** Null for unix sockets. */
+  readonly port: number | null;
+  readonly action: "deny";
+  readonly rule_id: string;
+  readonly reason: string;
+  /** The line of policy that would allow it; null if none would. */
+  readonly grant: string | null;
+}
+
+/**
+ * A wish to go over the network, and the verdict; written before anything is sent. What was sent
+ * in the end is told by the `net-end` of the same `id`, which only an allowed one has.
+ */
+export interface NetRecord extends Common {
+  readonly event: "net";
+  readonly layer: "proxy";
+  readonly id: number;
+  readonly method: string;
+  readonly host: string;
+  readonly port: number;
+  /** The address that was judged or connected to; null if it did not come to that. */
+  readonly ip: string | null;
+  /** Without its query, which may hold secrets; null for a tunnel. */
+  readonly path: string | null;
+  readonly route: string | null;
+  /** `error`: the name has no address, and the client was told so. */
+  readonly action: "allow" | "deny" | "error";
+  readonly rule_id: string | null;
+  readonly reason: string;
+}
+
+export interface NetEndRecord extends Common {
+  readonly event: "net-end";
+  readonly id: number;
+  readonly host: string;
+  readonly port: number;
+  /** Bytes to and from the host, heads included. */
+  readonly sent: number;
+  readonly received: number;
+  readonly ms: number;
+  /** Why it ended early, if it did. */
+  readonly error: string | null;
+}
+
 export interface ExecCounts {
   readonly allow: number;
   readonly deny: number;
@@ -102,4 +156,11 @@ export interface EndRecord extends Common {
   readonly leftovers: { readonly count: number; readonly handled: "none" | "ended" | "waited" };
 }
 
-export type AuditRecord = StartRecord | ExecRecord | FileRecord | EndRecord;
+export type AuditRecord =
+  | StartRecord
+  | ExecRecord
+  | FileRecord
+  | NetRecord
+  | NetEndRecord
+  | SocketRecord
+  | EndRecord;

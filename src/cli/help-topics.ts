@@ -30,7 +30,9 @@ const environment = `Environment variables that faraday reads:
   HOME, PATH    HOME is \`~\` in a policy; PATH is where \`run\` looks for the command
   any other     where a policy names it as \${NAME}; an undefined one is an error
 
-The command gets faraday's own environment, unchanged.
+The command gets faraday's own environment, unchanged; with a network setting HTTP_PROXY,
+HTTPS_PROXY, ALL_PROXY and NO_PROXY (in both cases) and NODE_USE_ENV_PROXY are set in it, and
+variables that hold credentials are taken out.
 
 The variables with which Bun, the runtime inside, can be turned into something else (BUN_OPTIONS,
 BUN_BE_BUN, BUN_INSPECT) are closed in the binary. LD_* and BUN_JSC_* are not: whoever sets them
@@ -83,6 +85,10 @@ judged whenever the policy is loaded, and one that fails is an error.
 A [filesystem] table seals the files: read_globs, write_globs and allow_globs (and --read, --write,
 --allow) grant trees, deny_globs and deny_write_globs make holes in them, and everything else is out
 of reach. Without the table and without a flag no file is sealed.
+
+A [network] table filters the network through a proxy: allowed_hosts and denied_hosts (and
+--allow-domain, --deny-domain) say who may be reached, [network.routes.NAME] puts a credential from
+[credentials.KEY] into requests without giving it to the command.
 
 Example: faraday check --policy policy.toml
 `;

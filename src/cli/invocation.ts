@@ -1,4 +1,5 @@
-import type { CommandName, TopicName } from "./flags.ts";
+import type { CommandName, Shell, TopicName } from "./flags.ts";
+import type { PolicyName, ProfileName } from "./profile-names.ts";
 
 export type ColorChoice = "auto" | "always" | "never";
 
@@ -9,7 +10,14 @@ export type ColorChoice = "auto" | "always" | "never";
 export type Invocation =
   | RunInvocation
   | CheckInvocation
+  | ExplainInvocation
+  | LogInvocation
+  | ProfilesInvocation
+  | InitInvocation
   | DoctorInvocation
+  | SelftestInvocation
+  | CompletionsInvocation
+  | PrintInvocation
   | HelpInvocation
   | VersionInvocation;
 
@@ -22,6 +30,10 @@ export interface RunInvocation {
   readonly write: readonly string[];
   readonly allow: readonly string[];
   readonly explainDenials: boolean;
+  readonly blockNet: boolean;
+  readonly allowDomains: readonly string[];
+  readonly denyDomains: readonly string[];
+  readonly allowEndpoints: readonly string[];
   readonly waitAll: boolean;
   /** Ascending, without duplicates, each at least 3. */
   readonly keepFds: readonly number[];
@@ -35,6 +47,72 @@ export interface CheckInvocation {
   readonly policy: string | null;
   readonly json: boolean;
   readonly color: ColorChoice;
+}
+
+/** What is asked about, each in its own terms. */
+export type ExplainQuestion =
+  /** Never empty. */
+  | { readonly kind: "exec"; readonly argv: readonly string[] }
+  | { readonly kind: "path"; readonly path: string; readonly access: "read" | "write" }
+  | { readonly kind: "host"; readonly host: string }
+  | { readonly kind: "url"; readonly url: string };
+
+export interface ExplainInvocation {
+  readonly command: "explain";
+  readonly policy: string | null;
+  readonly question: ExplainQuestion;
+  readonly cwd: string | null;
+  /** A program, or a whole command line. */
+  readonly parent: string | null;
+  readonly uid: number | null;
+  readonly json: boolean;
+  readonly color: ColorChoice;
+}
+
+export interface LogInvocation {
+  readonly command: "log";
+  /** `-` is standard input. */
+  readonly path: string;
+  readonly denied: boolean;
+  readonly events: readonly string[];
+  readonly rules: readonly string[];
+  readonly sessions: readonly string[];
+  readonly follow: boolean;
+  readonly tree: boolean;
+  readonly summary: boolean;
+  readonly json: boolean;
+  readonly color: ColorChoice;
+}
+
+export interface ProfilesInvocation {
+  readonly command: "profiles";
+  /** Null lists them. */
+  readonly name: PolicyName | null;
+  readonly json: boolean;
+  readonly color: ColorChoice;
+}
+
+export interface InitInvocation {
+  readonly command: "init";
+  readonly profile: ProfileName;
+  readonly force: boolean;
+  readonly color: ColorChoice;
+}
+
+export interface SelftestInvocation {
+  readonly command: "selftest";
+  readonly json: boolean;
+  readonly color: ColorChoice;
+}
+
+export interface CompletionsInvocation {
+  readonly command: "completions";
+  readonly shell: Shell;
+}
+
+/** Commands that print one text and look at nothing. */
+export interface PrintInvocation {
+  readonly command: "man" | "schema";
 }
 
 export interface DoctorInvocation {

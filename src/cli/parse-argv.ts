@@ -1,15 +1,23 @@
 import { closestName } from "../policy/closest-name.ts";
 import { err, ok, type Result, unreachable } from "../policy/result.ts";
-import { COMMANDS, FLAGS, isCommand, isTopic, TOPICS } from "./flags.ts";
+import { COMMANDS, FLAGS, type FlagName, isCommand, isTopic, longName, TOPICS } from "./flags.ts";
 import type {
   CheckInvocation,
-  ColorChoice,
-  DoctorInvocation,
   HelpInvocation,
   Invocation,
   RunInvocation,
   UsageError,
 } from "./invocation.ts";
+import { parseExplain } from "./parse-explain.ts";
+import { parseLog } from "./parse-log.ts";
+import {
+  parseCompletions,
+  parseInit,
+  parsePrint,
+  parseProfiles,
+  parseTrial,
+} from "./parse-plain.ts";
+import { colorChoice, policyChoice } from "./policy-choice.ts";
 import { correctedLine, type ScannedWords, scanFlags } from "./scan-flags.ts";
 
 /** The kernel's own ceiling for descriptors (`fs.nr_open`) is this by default. */
@@ -41,8 +49,22 @@ export function parseArgv(words: readonly string[]): Result<Invocation, UsageErr
       return parseRun(words, scanned.value);
     case "check":
       return parseCheck(scanned.value);
+    case "explain":
+      return parseExplain(scanned.value);
+    case "log":
+      return parseLog(scanned.value);
+    case "profiles":
+      return parseProfiles(words, scanned.value);
+    case "init":
+      return parseInit(words, scanned.value);
     case "doctor":
-      return parseDoctor(words, scanned.value);
+    case "selftest":
+      return parseTrial(first, words, scanned.value);
+    case "completions":
+      return parseCompletions(words, scanned.value);
+    case "man":
+    case "schema":
+      return parsePrint(first, words, scanned.value);
     case "help":
       return parseHelp(words, scanned.value);
     default:
@@ -65,14 +87,20 @@ function parseRun(
       command: "run",
     });
   }
+  const policy = policyChoice(scanned, "run");
+  if (!policy.ok) return policy;
   return ok({
     command: "run",
-    policy: values.get("policy")?.[0] ?? null,
+    policy: policy.value,
     audit: values.get("audit")?.[0] ?? null,
     read: values.get("read") ?? [],
     write: values.get("write") ?? [],
     allow: values.get("allow") ?? [],
     explainDenials: values.has("explain-denials"),
+    blockNet: values.has("block-net"),
+    allowDomains: values.get("allow-domain") ?? [],
+    denyDomains: values.get("deny-domain") ?? [],
+    allowEndpoints: values.get("allow-endpoint") ?? [],
     waitAll: values.has("wait-all"),
     keepFds: keepFds.value,
     color: colorChoice(scanned),
@@ -82,7 +110,9 @@ function parseRun(
 
 function parseCheck(scanned: ScannedWords): Result<CheckInvocation, UsageError> {
   const { values, operands } = scanned;
-  const paths = [...(values.get("policy") ?? []), ...operands];
+  const named = policyChoice(scanned, "check");
+  if (!named.ok) return named;
+  const paths = [...(named.value === null ? [] : [named.value]), ...operands];
   if (paths.length > 1) {
     return err({
       message: `\`faraday check\` takes one policy, not ${paths.length}`,
@@ -105,23 +135,6 @@ function parseCheck(scanned: ScannedWords): Result<CheckInvocation, UsageError> 
     json: values.has("json"),
     color: colorChoice(scanned),
   });
-}
-
-function parseDoctor(
-  line: readonly string[],
-  scanned: ScannedWords,
-): Result<DoctorInvocation, UsageError> {
-  const [extra] = scanned.operands;
-  if (extra !== undefined) {
-    return err({
-      message: "`faraday doctor` takes no argument",
-      hint: null,
-      correction: correctedLine(line, line.indexOf(extra), 1, []),
-      command: "doctor",
-    });
-  }
-  const json = scanned.values.has("json");
-  return ok({ command: "doctor", json, color: colorChoice(scanned) });
 }
 
 function parseHelp(
@@ -167,11 +180,6 @@ function parseKeepFds(values: readonly string[]): Result<number[], UsageError> {
   return ok([...fds].sort((a, b) => a - b));
 }
 
-function colorChoice(scanned: ScannedWords): ColorChoice {
-  // The scanner has let nothing else through than the choices in the table.
-  return (scanned.values.get("color")?.at(-1) ?? "auto") as ColorChoice;
-}
-
 function notACommand(line: readonly string[], word: string): UsageError {
   if (word === "--") {
     return {
@@ -202,9 +210,9 @@ function notACommand(line: readonly string[], word: string): UsageError {
 /** `faraday --policy p.toml run -- x`: the flag is known, but stands before its command. */
 function flagBeforeCommand(line: readonly string[], word: string): UsageError {
   const own = Object.entries(FLAGS).some(
-    ([name, { short }]) =>
-      word === `--${name}` ||
-      word.startsWith(`--${name}=`) ||
+    ([flag, { short }]) =>
+      word === `--${longName(flag as FlagName)}` ||
+      word.startsWith(`--${longName(flag as FlagName)}=`) ||
       (short !== null && word.startsWith(`-${short}`)),
   );
   if (!own) {

@@ -5,7 +5,9 @@ import {
   type CommandName,
   FLAGS,
   type FlagName,
+  GROUPS,
   isCommand,
+  longName,
   TOPICS,
 } from "./flags.ts";
 import { TOPIC_TEXTS } from "./help-topics.ts";
@@ -27,10 +29,14 @@ export function helpText({ topic, form }: Omit<HelpInvocation, "command">): stri
 }
 
 function frontShort(): string {
-  const commands = Object.entries(COMMANDS).map(([name, { summary }]) => [name, summary] as const);
-  return `${frontHead()}\nCommands:\n${columns(commands)}\nFlags:\n${columns(
-    flagLines(["help", "version"]),
-  )}`;
+  const all = Object.entries(COMMANDS);
+  const width = Math.max(...all.map(([name]) => name.length));
+  const groups = GROUPS.map((group) => {
+    const own = all.filter(([, command]) => command.group === group);
+    const rows = own.map(([name, { summary }]) => [name.padEnd(width), summary] as const);
+    return `${group}:\n${columns(rows)}`;
+  });
+  return `${frontHead()}\n${groups.join("\n")}\nFlags:\n${columns(flagLines(["help", "version"]))}`;
 }
 
 function frontFull(): string {
@@ -53,8 +59,7 @@ function frontHead(): string {
     "",
     "Usage:",
     "  faraday run [--policy PATH] -- COMMAND [ARGS...]",
-    "  faraday check [PATH]",
-    "  faraday doctor",
+    "  faraday COMMAND --help",
     "  faraday help [COMMAND | TOPIC]",
     "",
   ].join("\n");
@@ -93,7 +98,7 @@ function flagLines(flags: readonly FlagName[]): (readonly [string, string])[] {
 function spelling(flag: FlagName): string {
   const { short, value } = FLAGS[flag];
   const head = short === null ? "    " : `-${short}, `;
-  return `${head}--${flag}${value === null ? "" : ` ${value}`}`;
+  return `${head}--${longName(flag)}${value === null ? "" : ` ${value}`}`;
 }
 
 function columns(rows: readonly (readonly [string, string])[]): string {

@@ -1,6 +1,6 @@
 import { closestName } from "../policy/closest-name.ts";
 import { err, ok, type Result } from "../policy/result.ts";
-import { COMMANDS, type CommandName, FLAGS, type FlagName } from "./flags.ts";
+import { COMMANDS, type CommandName, FLAGS, type FlagName, longName } from "./flags.ts";
 import type { UsageError } from "./invocation.ts";
 
 /** The words behind a command, told apart but not yet given a meaning. */
@@ -22,8 +22,8 @@ interface FlagWord {
 
 /**
  * Tells flags from operands in `line`, all words behind `faraday`, beginning at `start`. The
- * operands of `run` are a command line of their own: they begin at the first word that is not a
- * flag, or behind `--`, and nothing in them is looked at.
+ * operands of `run` and `explain` are a command line of their own: they begin at the first word
+ * that is not a flag, or behind `--`, and nothing in them is looked at.
  */
 export function scanFlags(
   command: CommandName,
@@ -39,7 +39,7 @@ export function scanFlags(
       break;
     }
     if (!word.startsWith("-") || word === "-") {
-      if (command === "run") {
+      if (COMMANDS[command].operands === "command") {
         operands.push(...line.slice(index));
         break;
       }
@@ -86,12 +86,12 @@ function readFlagWord(
   const value = equals === -1 ? null : word.slice(equals + 1);
   const accepted = COMMANDS[command].flags;
   if (long) {
-    const name = accepted.find((candidate) => candidate === bare);
-    if (name !== undefined) return ok({ name, spelling: `--${name}`, attached: value });
+    const name = accepted.find((candidate) => longName(candidate) === bare);
+    if (name !== undefined) return ok({ name, spelling: `--${bare}`, attached: value });
     return err(unknownFlag(command, line, index, bare, value));
   }
   // `-policy x` would otherwise be read as `-p` with the value "olicy".
-  if (accepted.some((candidate) => candidate === bare)) {
+  if (accepted.some((candidate) => longName(candidate) === bare)) {
     return err(unknownFlag(command, line, index, bare, value));
   }
   const name = accepted.find((candidate) => FLAGS[candidate].short === word[1]);
@@ -134,7 +134,7 @@ function readValue(
       correction:
         near === null
           ? null
-          : correctedLine(line, index, attached === null ? 2 : 1, [`--${name}=${near}`]),
+          : correctedLine(line, index, attached === null ? 2 : 1, [`--${longName(name)}=${near}`]),
       command,
     });
   }
@@ -151,20 +151,22 @@ function unknownFlag(
   const word = line[index] ?? "";
   const shown = value === null ? word : word.slice(0, word.indexOf("="));
   const message = `\`faraday ${command}\` has no flag \`${shown}\``;
-  const near = closestName(bare, COMMANDS[command].flags);
+  const near = closestName(bare, COMMANDS[command].flags.map(longName));
   if (near !== null && bare.length > 1) {
     const replacement = value === null ? `--${near}` : `--${near}=${value}`;
     const correction = correctedLine(line, index, 1, [replacement]);
     return { message, hint: `did you mean \`--${near}\`?`, correction, command };
   }
   const hint =
-    command === "run" ? "flags of the command itself come behind its name, or behind `--`" : null;
+    COMMANDS[command].operands === "command"
+      ? "flags of the command itself come behind its name, or behind `--`"
+      : null;
   return { message, hint, correction: null, command };
 }
 
 function givenTwice(command: CommandName, name: FlagName): UsageError {
   return {
-    message: `\`--${name}\` is given twice`,
+    message: `\`--${longName(name)}\` is given twice`,
     hint: "give it once; which of the two was meant cannot be told",
     correction: null,
     command,

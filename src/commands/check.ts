@@ -3,6 +3,7 @@ import type { CheckInvocation } from "../cli/invocation.ts";
 import { renderDiagnostics } from "../cli/render-diagnostic.ts";
 import type { TerminalIo } from "../cli/terminal-io.ts";
 import { DEFAULT_POLICY } from "../launch/builtin-names.ts";
+import { homeDirectory } from "../launch/home-directory.ts";
 import { type LoadedPolicy, loadPolicy } from "../launch/load-policy.ts";
 import { checkFilesystem } from "../plan/check-filesystem.ts";
 import type { Diagnostic } from "../policy/diagnostic.ts";
@@ -15,7 +16,8 @@ const REPORT_VERSION = 1;
 /** Loads a policy exactly as `run` would, and says what it found; returns the exit code. */
 export function runCheck(invocation: CheckInvocation, io: TerminalIo): number {
   const path = invocation.policy ?? DEFAULT_POLICY;
-  const loaded = checkFiles(loadPolicy(path, { env: io.env, home: io.env("HOME") }));
+  const home = homeDirectory(io.env("HOME"), process.getuid?.() ?? -1);
+  const loaded = checkFiles(loadPolicy(path, { env: io.env, home }));
   if (invocation.json) {
     io.stdout.write(`${JSON.stringify(report(path, loaded))}\n`);
     return loaded.ok ? 0 : 1;

@@ -2,10 +2,12 @@ import { errnoName } from "../../ffi/abi/errno.ts";
 import { AT_FDCWD, O_APPEND, O_CREAT, O_NOCTTY, O_WRONLY } from "../../ffi/abi/file.ts";
 import { FileCalls } from "../../ffi/calls/file.ts";
 import { Journal, readable } from "../audit/journal.ts";
-import { AUDIT_VERSION, type EndRecord } from "../audit/record.ts";
+import { AUDIT_VERSION, type AuditRecord, type EndRecord } from "../audit/record.ts";
 import type { PreparedRun } from "../launch/prepare-run.ts";
 import { textToBytes } from "../policy/byte-text.ts";
+import { escapeControl } from "../policy/escape-control.ts";
 import { journalSink } from "../supervise/journal-sink.ts";
+import { LogKeeper } from "../supervise/log-keeper.ts";
 
 /** Append only, so that two runs may share a log. */
 const FLAGS = O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY;
@@ -16,9 +18,10 @@ export interface JournalHead {
   readonly argv: readonly string[];
 }
 
+const byteString = (text: string): string => Buffer.from(textToBytes(text)).toString("latin1");
+
 function openJournal(path: string): number {
-  const latin1 = Buffer.from(textToBytes(path)).toString("latin1");
-  const fd = new FileCalls().open(latin1, FLAGS, AT_FDCWD, 0o600);
+  const fd = new FileCalls().open(byteString(path), FLAGS, AT_FDCWD, 0o600);
   if (fd < 0) throw new Error(`${path}: ${errnoName(-fd)}`);
   return fd;
 }
@@ -28,12 +31,15 @@ export class RunJournal {
   readonly fd: number | null;
   readonly #journal: Journal;
   readonly #session: string;
+  readonly #path: string | null;
+  #keeper: LogKeeper | null = null;
 
   /** Throws if the file cannot be opened. */
   constructor(path: string | null, session: string) {
     this.fd = path === null ? null : openJournal(path);
     this.#journal = new Journal(this.fd === null ? null : journalSink(this.fd));
     this.#session = session;
+    this.#path = path;
   }
 
   get failure(): string | null {
@@ -41,7 +47,7 @@ export class RunJournal {
   }
 
   start(run: PreparedRun, head: JournalHead): boolean {
-    return this.#journal.write({
+    const isWritten = this.#journal.write({
       v: AUDIT_VERSION,
       event: "start",
       ts: Date.now() / 1000,
@@ -60,6 +66,21 @@ export class RunJournal {
       argv: head.argv.map(readable),
       cwd: process.cwd(),
     });
+    if (this.#path !== null && this.fd !== null) {
+      this.#keeper = new LogKeeper(byteString(this.#path), this.fd);
+    }
+    return isWritten;
+  }
+
+  /** To be called when the command is gone. A sentence, if the log was tampered with. */
+  restore(): string | null {
+    const what = this.#keeper?.restore(this.#session) ?? null;
+    return what === null ? null : `the audit log ${escapeControl(this.#path ?? "")} ${what}`;
+  }
+
+  /** A record of the proxy's. */
+  write(record: AuditRecord): boolean {
+    return this.#journal.write(record);
   }
 
   /** An exec whose verdict did not come in time. Nothing is known of it but who made it. */

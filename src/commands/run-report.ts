@@ -5,6 +5,7 @@ import { renderDiagnostics } from "../cli/render-diagnostic.ts";
 import { processIo } from "../cli/terminal-io.ts";
 import type { PreparedRun } from "../launch/prepare-run.ts";
 import type { Refusal } from "../launch/refusal.ts";
+import { changePlace } from "../policy/change-place.ts";
 import type { Diagnostic } from "../policy/diagnostic.ts";
 import { escapeControl } from "../policy/escape-control.ts";
 import type { Policy } from "../policy/model.ts";
@@ -71,7 +72,9 @@ function denialLines({ denials, run }: RunEnd, paint: Paint): string[] {
   if (denials.length > SHOWN_MAX) lines.push(`  and ${denials.length - SHOWN_MAX} more`);
   const [first] = denials;
   if (first === undefined || first.ruleId.startsWith("builtin:")) return lines;
-  lines.push(`${paint("hint", "hint")}: to allow the first, put this ${placeText(policy, first)}:`);
+  lines.push(
+    `${paint("hint", "hint")}: to allow the first, put this ${changePlace(policy, first.ruleId)}:`,
+  );
   for (const line of permitRule(first.realExe, first.argv))
     lines.push(`    ${escapeControl(line)}`);
   return lines;
@@ -92,15 +95,4 @@ function ruleText(policy: Policy, { ruleId, reason }: Denial): string {
   const why = reason === "" ? "" : `: ${escapeControl(reason)}`;
   if (ruleId === "default") return `no rule matched${why}`;
   return `rule ${ruleId}${place}${why}`;
-}
-
-function placeText(policy: Policy, { ruleId }: Denial): string {
-  const rule = policy.rules.find(({ id }) => id === ruleId);
-  const file = rule?.span.file ?? policy.name;
-  // What is inside the binary cannot be edited, but it can be extended.
-  if (file.startsWith("builtin:"))
-    return `below \`extends = ["${file}"]\` into a policy of your own`;
-  return rule === undefined
-    ? `into ${escapeControl(file)}`
-    : `above rule ${ruleId} in ${escapeControl(file)}`;
 }

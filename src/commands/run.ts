@@ -7,10 +7,12 @@ import { type PreparedRun, prepareRun } from "../launch/prepare-run.ts";
 import { type Refusal, refusal } from "../launch/refusal.ts";
 import type { Launcher } from "../launch/spawn-launcher.ts";
 import { superviseSignals } from "../launch/supervise-signals.ts";
+import type { RunningProxy } from "../proxy/start-proxy.ts";
 import { BusyMark } from "../supervise/busy-mark.ts";
 import { watchSupervisor } from "../supervise/watchdog.ts";
 import type { WorkerOrder, WorkerReport } from "../supervisor-messages.ts";
 import { RunJournal } from "./run-journal.ts";
+import { startProxyIfAsked } from "./run-proxy.ts";
 
 const EXIT_OWN_FAILURE = 125;
 const EXIT_NOT_EXECUTED = 126;
@@ -35,8 +37,12 @@ export async function runRun(
   prctl(PR_SET_DUMPABLE, 0);
   raiseOpenFilesLimit();
 
+  const trace = process.env.FARADAY_LOG === "debug";
+  const commandPid = launcher.pid;
+  const proxy = await startProxyIfAsked(run, { journal, session, commandPid, trace });
+  if (proxy !== null && "exit" in proxy) return refuse(proxy, invocation);
   const busyMark = new SharedArrayBuffer(BusyMark.BYTES);
-  const shared = { launcher, session, journalFd: journal.fd, busyMark };
+  const shared = { launcher, session, journalFd: journal.fd, busyMark, trace, proxy };
   worker.postMessage(orderFor(invocation, run, shared));
   const { onSupervisorTimeoutMs } = run.loaded.policy.meta;
   watchSupervisor(new BusyMark(busyMark), onSupervisorTimeoutMs, {
@@ -49,7 +55,7 @@ export async function runRun(
       exitNow(EXIT_OWN_FAILURE);
     },
   });
-  return finish(await ended, journal, run, invocation);
+  return finish(await ended, journal, proxy, run, invocation);
 }
 
 function orderFor(
@@ -60,21 +66,24 @@ function orderFor(
     session: string;
     journalFd: number | null;
     busyMark: SharedArrayBuffer;
+    trace: boolean;
+    proxy: RunningProxy | null;
   },
 ): WorkerOrder {
   return {
     launcher: shared.launcher,
-    plan: run.plan,
+    plan: { ...run.plan, environment: shared.proxy?.environment ?? run.plan.environment },
     session: {
       policy: run.loaded.policy,
       journalFd: shared.journalFd,
       sessionId: shared.session,
-      trace: process.env["FARADAY_LOG"] === "debug",
+      trace: shared.trace,
       verifies: run.verifies,
       waitAll: invocation.waitAll,
       writableTrees: run.writableTrees,
       isSealed: run.layers.files.state === "enforced",
       explain: run.explain,
+      pin: run.pin === null ? null : { ...run.pin, proxyPort: shared.proxy?.port ?? null },
       busyMark: shared.busyMark,
     },
   };
@@ -107,9 +116,12 @@ function openJournal(
 async function finish(
   report: WorkerReport,
   journal: RunJournal,
+  proxy: RunningProxy | null,
   run: PreparedRun,
   invocation: RunInvocation,
 ): Promise<never> {
+  // Nobody is left to ask it; what it could not record counts as any other record.
+  proxy?.stop();
   if (report.kind === "launch-failed") {
     const message = `a layer could not be enforced: ${report.message}`;
     return refuse(refusal(EXIT_NOT_EXECUTED, message), invocation);
@@ -118,16 +130,17 @@ async function finish(
     const message = `the supervisor failed, so the run was ended: ${report.message}`;
     return refuse(refusal(EXIT_OWN_FAILURE, message), invocation);
   }
-  const { ending, counts, denials, fileDenials, journalFailure } = report.result;
+  const { ending, counts, denials, fileDenials, socketDenials, journalFailure } = report.result;
   const exit = exitCode(report);
   const { leftovers, leftoversHandled, signal } = ending;
+  const isProxyBroken = journal.failure !== null && run.loaded.policy.audit.onError === "stop";
   const isRecorded = journal.end({
     exit,
     signal,
     counts,
     leftovers: { count: leftovers.length, handled: leftoversHandled },
   });
-  const isBroken = !isRecorded && run.loaded.policy.audit.onError === "stop";
+  const isBroken = isProxyBroken || (!isRecorded && run.loaded.policy.audit.onError === "stop");
   const failure = journalFailure ?? (isBroken ? journal.failure : null);
   if (failure !== null || denials.length > 0 || report.execErrno !== null) {
     const { reportEnd } = await import("./run-report.ts");
@@ -136,6 +149,17 @@ async function finish(
   if (fileDenials.length > 0) {
     const { reportFileDenials } = await import("./run-file-denials.ts");
     reportFileDenials(fileDenials, invocation.color);
+  }
+  const netDenials = proxy?.denials() ?? [];
+  if (netDenials.length > 0) {
+    const { reportNetDenials } = await import("./run-net-denials.ts");
+    reportNetDenials(netDenials, run.loaded.policy.name, invocation.color);
+  }
+  const tampered = journal.restore();
+  if (tampered !== null) process.stderr.write(`faraday: ${tampered}\n`);
+  if (socketDenials.length > 0) {
+    const { reportSocketDenials } = await import("./run-socket-denials.ts");
+    reportSocketDenials(socketDenials, invocation.color);
   }
   exitNow(failure !== null ? EXIT_OWN_FAILURE : exit);
 }

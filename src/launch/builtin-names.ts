@@ -1,4 +1,3 @@
-/** What sets a policy inside faraday apart from a path. */
-export const BUILTIN_PREFIX = "builtin:";
+export { BUILTIN_PREFIX } from "../policy/embedded-name.ts";
 
 export const DEFAULT_POLICY = "builtin:default";

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { Errno } from "../../ffi/abi/errno.ts";
 import {
   AT_EMPTY_PATH,
@@ -11,6 +10,7 @@ import {
 } from "../../ffi/abi/file.ts";
 import { listDirectory } from "../../ffi/calls/directory.ts";
 import { FileCalls } from "../../ffi/calls/file.ts";
+import { readKernelText } from "../../ffi/calls/whole-file.ts";
 import {
   absolutePath,
   type DirectoryEntry,
@@ -59,6 +59,8 @@ export class DiskFacts implements PathFacts {
 
   #lookAgain(path: string, links: number): PathFact {
     if (path === "/") return ROOT;
+    const absent = this.#absent(path);
+    if (absent !== null) return absent;
     const fd = this.#files.open(toBytes(path), O_PATH);
     if (fd >= 0) {
       const stat = this.#files.stat(fd, "", AT_EMPTY_PATH);
@@ -71,6 +73,22 @@ export class DiskFacts implements PathFacts {
     const isMissing = fd === -Errno.ENOENT || fd === -Errno.ENOTDIR;
     const kind = isMissing ? "missing" : "unreachable";
     return { kind, realPath: this.#realPathOfMissing(path, links) };
+  }
+
+  /** Most of what an embedded policy names is not there: one list of a directory tells it all. */
+  #absent(path: string): PathFact | null {
+    const slash = path.lastIndexOf("/");
+    const parent = this.#known.get(path.slice(0, slash));
+    if (parent === undefined) return null;
+    const { kind, realPath } = parent;
+    const name = path.slice(slash + 1);
+    // No list has it, and it is there all the same.
+    if (name === "..") return null;
+    if (kind === "missing") return { kind, realPath: joinPath(realPath, name) };
+    if (kind !== "directory") return null;
+    const entries = this.list(realPath);
+    if (entries === null || entries.some((entry) => entry.name === name)) return null;
+    return { kind: "missing", realPath: joinPath(realPath, name) };
   }
 
   /** A dangling link leads to where its target would be. */
@@ -97,11 +115,12 @@ export class DiskFacts implements PathFacts {
   };
 
   readonly otherPlaces = (path: string): readonly string[] => {
-    this.#mounts ??= parseMounts(readFileSync("/proc/self/mountinfo", "latin1"));
+    this.#mounts ??= parseMounts(readKernelText("/proc/self/mountinfo") ?? "");
     return otherPlaces(toBytes(path), this.#mounts).map(toText);
   };
 
   readonly sharedFile = (path: string): SharedFile => {
+    if (this.#known.get(path)?.kind === "missing") return { kind: "none" };
     const pending = [path];
     for (let count = 0; pending.length > 0; count++) {
       if (count >= SHARED_ENTRIES_MAX) return { kind: "too-many" };

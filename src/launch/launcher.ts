@@ -11,7 +11,7 @@ import {
 } from "../../ffi/abi/process.ts";
 import { FileCalls } from "../../ffi/calls/file.ts";
 import { installFilter } from "../../ffi/calls/filter.ts";
-import { allowBeneath, createRuleset, restrictSelf } from "../../ffi/calls/landlock.ts";
+import { allowBeneath, allowPort, createRuleset, restrictSelf } from "../../ffi/calls/landlock.ts";
 import { sys } from "../../ffi/calls/libc.ts";
 import {
   closeOtherDescriptors,
@@ -48,8 +48,8 @@ function must(result: number, step: string): number {
 }
 
 /**
- * The second stage of `run`: a fresh process of this binary, with an empty environment, that takes
- * the plan from its socket, seals itself, and becomes the command.
+ * The second stage of `run`: a fresh process of this binary, with an environment of its own, that
+ * takes the plan from its socket, seals itself, and becomes the command.
  */
 export function runLauncher(): never {
   const socket = Number(process.argv[3]) as Fd;
@@ -114,6 +114,9 @@ function enterDomain(landlock: LandlockPlan): void {
     const parent = must(opened, `open ${grant.path}`) as Fd;
     must(allowBeneath(ruleset, parent, grant.access), `grant ${grant.path}`);
     files.close(parent);
+  }
+  for (const { port, access } of landlock.ports) {
+    must(allowPort(ruleset, port, access), `grant port ${port}`);
   }
   must(restrictSelf(ruleset), "enter the Landlock domain");
   files.close(ruleset);

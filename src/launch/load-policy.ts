@@ -1,6 +1,7 @@
 import type { Diagnostic } from "../policy/diagnostic.ts";
 import type { Policy } from "../policy/model.ts";
 import { parsePolicy } from "../policy/parse-policy.ts";
+import { placeGrants } from "../policy/read-filesystem.ts";
 import { err, ok, type Result } from "../policy/result.ts";
 import { BUILTIN_PREFIX, DEFAULT_POLICY } from "./builtin-names.ts";
 import { type FileProblem, readPolicyFile } from "./read-policy-file.ts";
@@ -39,7 +40,7 @@ export function loadPolicy(
   reference: string | null,
   context: PolicyContext,
 ): Result<LoadedPolicy, readonly Diagnostic[]> {
-  const embedded = parsedBuiltin(reference ?? DEFAULT_POLICY);
+  const embedded = parsedBuiltin(reference ?? DEFAULT_POLICY, context);
   if (embedded !== null) return ok(embedded);
   const main = readSource(reference ?? DEFAULT_POLICY);
   if (!main.ok) return err([{ severity: "error", span: null, ...main.error }]);
@@ -80,15 +81,17 @@ const builtinTexts = (): typeof import("./builtin-policies.ts").BUILTIN_POLICIES
 /** The examples of embedded policies were judged when faraday was built. */
 const skipTests = (name: string): boolean => name.startsWith(BUILTIN_PREFIX);
 
-/** An embedded policy that means the same everywhere was also parsed when faraday was built. */
-function parsedBuiltin(reference: string): LoadedPolicy | null {
+/** An embedded policy was also parsed when faraday was built; its grants depend on the user. */
+function parsedBuiltin(reference: string, context: PolicyContext): LoadedPolicy | null {
   if (!reference.startsWith(BUILTIN_PREFIX)) return null;
   const name = reference.slice(BUILTIN_PREFIX.length);
   const known = parsedBuiltins();
   const parsed = Object.hasOwn(known, name) ? known[name] : undefined;
   if (parsed === undefined) return null;
-  const { policy, warnings } = JSON.parse(parsed.json) as Pick<LoadedPolicy, "policy" | "warnings">;
-  return { policy, warnings, path: reference, sha256: parsed.sha256, bases: [] };
+  const { sha256, bases, json } = parsed;
+  const { policy, warnings } = JSON.parse(json) as Pick<LoadedPolicy, "policy" | "warnings">;
+  const filesystem = policy.filesystem === null ? null : placeGrants(policy.filesystem, context);
+  return { policy: { ...policy, filesystem }, warnings, path: reference, sha256, bases };
 }
 
 function readSource(reference: string): Result<SourceFile, FileProblem> {

@@ -1,5 +1,5 @@
 import embeddedFilters from "../../build/exec-filter.json" with { type: "json" };
-import { Capability } from "../../ffi/abi/process.ts";
+import { Capability, NetworkCapability } from "../../ffi/abi/process.ts";
 import { isOpenDescriptor } from "../../ffi/calls/process.ts";
 import { sealKind } from "../plan/file-filter.ts";
 import type { FileSeal } from "../plan/file-seal.ts";
@@ -7,12 +7,18 @@ import { guardDomain } from "../plan/guard-domain.ts";
 import type { KernelFeatures } from "../plan/kernel-features.ts";
 import type { LandlockPlan, LaunchPlan } from "../plan/launch-plan.ts";
 import { type LayerStates, layerStates } from "../plan/layer-states.ts";
+import { networkLayerState } from "../plan/network-layer-state.ts";
+import { type NetworkPin, withPorts } from "../plan/network-pin.ts";
 import { bytesToText, textToBytes } from "../policy/byte-text.ts";
 import type { Diagnostic } from "../policy/diagnostic.ts";
+import type { NetworkPolicy } from "../policy/model.ts";
+import { readCliNetwork } from "../policy/read-cli-network.ts";
 import { err, ok, type Result } from "../policy/result.ts";
 import { type CallerState, variable } from "./caller-state.ts";
 import { findCommand } from "./find-command.ts";
+import { homeDirectory } from "./home-directory.ts";
 import { type LoadedPolicy, loadPolicy, type PolicyContext } from "./load-policy.ts";
+import { pinNetwork } from "./pin-network.ts";
 import { probeKernel } from "./probe-kernel.ts";
 import { type Refusal, refusal } from "./refusal.ts";
 
@@ -23,6 +29,10 @@ export interface RunRequest {
   readonly write: readonly string[];
   readonly allow: readonly string[];
   readonly explainDenials: boolean;
+  readonly blockNet: boolean;
+  readonly allowDomains: readonly string[];
+  readonly denyDomains: readonly string[];
+  readonly allowEndpoints: readonly string[];
   readonly argv: readonly string[];
   readonly keepFds: readonly number[];
 }
@@ -31,12 +41,18 @@ export interface PreparedRun {
   readonly loaded: LoadedPolicy;
   readonly features: KernelFeatures;
   readonly layers: LayerStates;
+  /** The policy's table with the flags of the command line; null where neither says anything. */
+  readonly network: NetworkPolicy | null;
+  /** Variables as the caller set them. */
+  readonly env: (name: string) => string | undefined;
   readonly plan: LaunchPlan;
   readonly verifies: boolean;
   /** What the user should know although the run goes ahead. */
   readonly warnings: readonly Diagnostic[];
   /** One character a byte; empty where files are not sealed. */
   readonly writableTrees: readonly string[];
+  /** What sockets are judged by; null where none are. */
+  readonly pin: NetworkPin | null;
   /** The seal whose denials are to be told. */
   readonly explain: Explained | null;
 }
@@ -59,46 +75,75 @@ export async function prepareRun(
     return err({ exit: 125, message, hint: null, diagnostics: loaded.error });
   }
   const features = probeKernel();
-  const sealed = await sealIfAsked(request, loaded.value, context, features);
+  const searchPath = variable(caller.environment, "PATH");
+  const sealed = await sealIfAsked(request, loaded.value, context, { features, searchPath });
   if (!sealed.ok) return sealed;
   const seal = sealed.value;
-  const layers = layerStates(features, seal?.state);
+  const network = readCliNetwork(request, loaded.value.policy.network, context);
+  if (!network.ok) {
+    const message = "the network flags have errors, so nothing was started";
+    return err({ exit: 125, message, hint: null, diagnostics: network.error });
+  }
+  const layers = layerStates(features, seal?.state, networkLayerState(features, network.value));
   const unenforced = requireEnforced(loaded.value, layers);
   if (unenforced !== null) return err(unenforced);
+  const pinned = pinNetwork({
+    network: network.value,
+    state: layers.network,
+    seal,
+    keepFds: request.keepFds,
+  });
+  if (!pinned.ok) return pinned;
+  const pin = pinned.value;
   const argv = request.argv.map(latin1);
-  const found = findCommand(argv[0] ?? "", variable(caller.environment, "PATH"));
-  if (found.kind === "missing") {
-    return err(refusal(127, `${request.argv[0]}: command not found`));
-  }
-  if (found.kind === "not-executable") {
-    return err(refusal(126, `${request.argv[0]}: permission denied: not an executable file`));
-  }
-  if (seal !== null && !seal.mayExecute(found.path)) {
-    return err(outsideGrants(request.argv[0] ?? ""));
-  }
+  const program = findProgram(request.argv[0] ?? "", argv[0] ?? "", searchPath, seal);
+  if (!program.ok) return program;
+  const domain = seal?.landlock ?? guardDomain(features.landlockAbi);
   const plan: LaunchPlan = {
     supervisorPid: process.pid,
-    path: found.path,
+    path: program.value,
     argv,
     environment: caller.environment,
     ignoredSignals: caller.ignoredSignals,
     signalMaskHex: caller.signalMaskHex,
     keepFds: request.keepFds,
-    dropCapabilities: Object.values(Capability),
-    landlock: seal?.landlock ?? guardDomain(features.landlockAbi),
-    filter: filterFor(request, seal, features).toString("latin1"),
+    dropCapabilities: [
+      ...Object.values(Capability),
+      ...(pin?.hold === "pin" ? Object.values(NetworkCapability) : []),
+    ],
+    landlock: domain === null ? null : withPorts(domain, pin, features.landlockAbi),
+    filter: filterFor(request, seal, features, pin).toString("latin1"),
   };
   const verifies = features.ptraceRefusal === null;
   return ok({
     loaded: loaded.value,
     features,
     layers,
+    network: network.value,
+    env: context.env,
     plan,
     verifies,
     warnings: warningsOf(request, seal),
     writableTrees: seal?.landlock == null ? [] : seal.writable.map(latin1),
+    pin,
     explain: request.explainDenials ? explained(seal) : null,
   });
+}
+
+/** The path of what will be executed, one character a byte. */
+function findProgram(
+  name: string,
+  word: string,
+  searchPath: string | undefined,
+  seal: Sealed | null,
+): Result<string, Refusal> {
+  const found = findCommand(word, searchPath);
+  if (found.kind === "missing") return err(refusal(127, `${name}: command not found`));
+  if (found.kind === "not-executable") {
+    return err(refusal(126, `${name}: permission denied: not an executable file`));
+  }
+  if (seal !== null && !seal.mayExecute(found.path)) return err(outsideGrants(name));
+  return ok(found.path);
 }
 
 /** The environment as it really is: the runtime's own copy has lost what is not UTF-8. */
@@ -107,7 +152,7 @@ function policyContext({ environment }: CallerState): PolicyContext {
     const value = variable(environment, latin1(name));
     return value === undefined ? undefined : bytesToText(Buffer.from(value, "latin1"));
   };
-  return { env, home: env("HOME") };
+  return { env, home: homeDirectory(env("HOME"), process.getuid?.() ?? -1) };
 }
 
 function warningsOf({ explainDenials }: RunRequest, seal: FileSeal | null): readonly Diagnostic[] {
@@ -128,10 +173,14 @@ function filterFor(
   { explainDenials }: RunRequest,
   seal: FileSeal | null,
   { landlockAbi }: KernelFeatures,
+  pin: NetworkPin | null,
 ): Buffer {
-  const isSealed = seal !== null && seal.landlock !== null;
-  const kind = isSealed ? sealKind(landlockAbi, { explains: explainDenials }) : "filter";
-  return Buffer.from(embeddedFilters[kind], "base64");
+  const isPinned = pin?.hold === "pin";
+  const open = isPinned ? "pinned" : "filter";
+  if (seal === null || seal.landlock === null) return Buffer.from(embeddedFilters[open], "base64");
+  const kind = sealKind(landlockAbi, { explains: explainDenials });
+  const name = isPinned ? (`${kind}-pinned` as const) : kind;
+  return Buffer.from(embeddedFilters[name], "base64");
 }
 
 type Sealed = FileSeal & { readonly mayExecute: (program: string) => boolean };
@@ -141,16 +190,23 @@ async function sealIfAsked(
   request: RunRequest,
   loaded: LoadedPolicy,
   context: PolicyContext,
-  features: KernelFeatures,
+  machine: { readonly features: KernelFeatures; readonly searchPath: string | undefined },
 ): Promise<Result<Sealed | null, Refusal>> {
   const { read, write, allow, audit } = request;
-  const isAsked =
-    loaded.policy.filesystem !== null || read.length + write.length + allow.length > 0;
-  if (!isAsked) return ok(null);
+  const hasFlags = read.length + write.length + allow.length > 0;
+  if (loaded.policy.filesystem === null && !hasFlags) return ok(null);
   const { sealFiles, mayExecute } = await import("./seal-files.ts");
-  const { landlockAbi } = features;
-  const cli = { read, write, allow };
-  const seal = sealFiles({ loaded, cli, context, audit, landlockAbi });
+  const seal = sealFiles({
+    // Who names what may be touched and no policy means that and nothing more.
+    loaded: request.policy === null && hasFlags ? null : loaded,
+    cli: { read, write, allow },
+    context,
+    audit,
+    landlockAbi: machine.features.landlockAbi,
+    isInstalled: (tool) =>
+      request.argv[0]?.endsWith(tool) === true ||
+      findCommand(tool, machine.searchPath).kind === "found",
+  });
   if (!seal.ok) return seal;
   return ok({ ...seal.value, mayExecute: (program) => mayExecute(seal.value, program) });
 }

@@ -1,5 +1,10 @@
 import { Errno, errnoName } from "../../ffi/abi/errno.ts";
 import { PTRACE_SEIZE } from "../../ffi/abi/ptrace.ts";
+import {
+  SECCOMP_FILTER_FLAG_NEW_LISTENER,
+  SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+  SECCOMP_SET_MODE_FILTER,
+} from "../../ffi/abi/seccomp.ts";
 import { landlockAbi } from "../../ffi/calls/landlock.ts";
 import { sys } from "../../ffi/calls/libc.ts";
 import { readKernelText } from "../../ffi/calls/whole-file.ts";
@@ -14,7 +19,16 @@ export function probeKernel(): KernelFeatures {
     release: readText("/proc/sys/kernel/osrelease") ?? "unknown",
     landlockAbi: landlockAbi(),
     ptraceRefusal: ptraceRefusal(),
+    takesDescriptors: sys("pidfd_getfd", -1, 0, 0) === -Errno.EBADF,
+    waitsKillable: knowsFilterFlags(
+      SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+    ),
   };
+}
+
+/** A filter at address zero: the kernel looks at the flags first, then fails to read it. */
+function knowsFilterFlags(flags: number): boolean {
+  return sys("seccomp", SECCOMP_SET_MODE_FILTER, flags, 0) === -Errno.EFAULT;
 }
 
 function ptraceRefusal(): string | null {

@@ -1,13 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { archOf } from "../../ffi/abi/arch.ts";
 import type { Fd } from "../../ffi/abi/brand.ts";
-import { Errno, errnoName } from "../../ffi/abi/errno.ts";
+import { errnoName } from "../../ffi/abi/errno.ts";
 import { PR_SET_NO_NEW_PRIVS } from "../../ffi/abi/process.ts";
 import {
-  SECCOMP_FILTER_FLAG_NEW_LISTENER,
-  SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
   SECCOMP_IOCTL_NOTIF_SET_FLAGS,
-  SECCOMP_SET_MODE_FILTER,
   SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP,
 } from "../../ffi/abi/seccomp.ts";
 import { installFilter } from "../../ffi/calls/filter.ts";
@@ -30,9 +27,6 @@ export function probeMachine(): MachineFacts {
   const hints = containerHints();
   const version = landlockVersion();
   const noNewPrivsError = errorOf(prctl(PR_SET_NO_NEW_PRIVS, 1));
-  const hasWaitKillable = knowsFlags(
-    SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
-  );
   const listener = installFilter(ALLOW_EVERYTHING);
   const isSynchronous =
     listener >= 0 &&
@@ -47,7 +41,8 @@ export function probeMachine(): MachineFacts {
     landlockDomainError: version < 0 ? null : domainError(kernel.landlockAbi),
     noNewPrivsError,
     listenerError: errorOf(listener),
-    hasWaitKillable,
+    hasWaitKillable: kernel.waitsKillable,
+    takesDescriptors: kernel.takesDescriptors,
     hasSyncWakeUp: isSynchronous,
     ptraceRefusal: kernel.ptraceRefusal,
     ptraceScope: ptraceScope(),
@@ -57,11 +52,6 @@ export function probeMachine(): MachineFacts {
 }
 
 const errorOf = (result: number): string | null => (result < 0 ? errnoName(-result) : null);
-
-/** A filter at address zero: the kernel looks at the flags first, then fails to read it. */
-function knowsFlags(flags: number): boolean {
-  return sys("seccomp", SECCOMP_SET_MODE_FILTER, flags, 0) === -Errno.EFAULT;
-}
 
 function domainError(landlockAbi: number): string | null {
   const plan = guardDomain(landlockAbi);

@@ -1,24 +1,25 @@
-import { mkdirSync } from "node:fs";
 import { fsRightBit } from "../../ffi/abi/landlock.ts";
 import { type FileSeal, fileSeal } from "../plan/file-seal.ts";
-import { grantRoots } from "../plan/grant-roots.ts";
 import { absolutePath, isBeneath, joinPath } from "../plan/path-facts.ts";
 import { bytesToText, textToBytes } from "../policy/byte-text.ts";
 import type { Diagnostic } from "../policy/diagnostic.ts";
+import { isEmbedded } from "../policy/embedded-name.ts";
 import type { FilesystemPolicy } from "../policy/model.ts";
 import { type CliGrants, readCliGrants } from "../policy/read-cli-grants.ts";
 import { err, ok, type Result } from "../policy/result.ts";
-import { BUILTIN_PREFIX } from "./builtin-names.ts";
+import { createMissing } from "./create-missing.ts";
 import { DiskFacts, startDirectory } from "./disk-facts.ts";
 import type { LoadedPolicy, PolicyContext } from "./load-policy.ts";
 import { type Refusal, refusal } from "./refusal.ts";
 
 export interface SealFilesRequest {
-  readonly loaded: LoadedPolicy;
+  /** Null if the command line alone says what is granted. */
+  readonly loaded: LoadedPolicy | null;
   readonly cli: CliGrants;
   readonly context: PolicyContext;
   readonly audit: string | null;
   readonly landlockAbi: number;
+  readonly isInstalled: (tool: string) => boolean;
 }
 
 /** What the strictest table would say; the command line's grants are added to it. */
@@ -45,18 +46,18 @@ export function sealFiles(request: SealFilesRequest): Result<FileSeal, Refusal> 
     const message = "a grant has errors, so nothing was started";
     return err({ exit: 125, message, hint: null, diagnostics: extra.error });
   }
-  const table = loaded.policy.filesystem ?? NO_TABLE;
+  const table = loaded?.policy.filesystem ?? NO_TABLE;
   const policy: FilesystemPolicy = {
     ...table,
     read: [...table.read, ...extra.value.read],
     write: [...table.write, ...extra.value.write],
     allow: [...table.allow, ...extra.value.allow],
   };
-  if (policy.createMissing) {
-    const failure = createMissing(policy, cwd);
-    if (failure !== null) return err(failure);
-  }
-  const facts = new DiskFacts();
+  const before = new DiskFacts();
+  const isThere = (path: string): boolean => before.look(path).kind !== "missing";
+  const created = createMissing(policy, cwd, isThere, request.isInstalled);
+  if (!created.ok) return created;
+  const facts = created.value === 0 ? before : new DiskFacts();
   const seal = fileSeal({ policy, landlockAbi, cwd, facts });
   if (!seal.ok) {
     const message = "the files cannot be sealed as the policy says, so nothing was started";
@@ -84,28 +85,17 @@ function unsealed(seal: FileSeal): FileSeal {
   return { ...seal, warnings: [...seal.warnings, warning as Diagnostic] };
 }
 
-function createMissing(policy: FilesystemPolicy, cwd: string): Refusal | null {
-  for (const { path, isTree } of grantRoots(policy, cwd).roots) {
-    // A path without `/**` may be meant to become a file.
-    if (!isTree) continue;
-    try {
-      mkdirSync(Buffer.from(textToBytes(path)), { recursive: true });
-    } catch (error) {
-      const code = (error as { code?: string }).code ?? String(error);
-      // A file is there: it is granted as a file.
-      if (code === "EEXIST") continue;
-      return refusal(126, `${path} is granted but cannot be created: ${code}`);
-    }
-  }
-  return null;
-}
-
-/** An agent that may write its own policy, or its log, is held by neither. */
+/**
+ * An agent that may write its own policy, or its log, is held by neither. What embedded policies
+ * grant does not count: `faraday run --audit log.jsonl -- claude` has its log in the working
+ * directory, and a `LogKeeper` looks after it.
+ */
 function selfWrite(request: SealFilesRequest, seal: FileSeal, facts: DiskFacts): Refusal | null {
   const { loaded, audit } = request;
   const cwd = startDirectory();
-  const policies = [loaded.path, ...loaded.bases.map(({ path }) => path)]
-    .filter((path) => !path.startsWith(BUILTIN_PREFIX))
+  const policies = (loaded === null ? [] : [loaded, ...loaded.bases])
+    .map(({ path }) => path)
+    .filter((path) => !isEmbedded(path))
     .map((path) => ({ path, what: "the policy" }));
   const log = audit === null ? [] : [{ path: audit, what: "the audit log" }];
   for (const { path, what } of [...policies, ...log]) {
@@ -115,7 +105,7 @@ function selfWrite(request: SealFilesRequest, seal: FileSeal, facts: DiskFacts):
     // A link could be replaced, so the place where it stands counts too.
     const names = [facts.look(absolute).realPath, joinPath(parent, absolute.slice(slash + 1))];
     const places = names.flatMap((name) => [name, ...facts.otherPlaces(name)]);
-    const tree = seal.writable.find((each) => places.some((place) => isBeneath(place, each)));
+    const tree = seal.askedWritable.find((each) => places.some((place) => isBeneath(place, each)));
     if (tree === undefined) continue;
     return refusal(
       126,

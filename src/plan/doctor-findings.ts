@@ -1,4 +1,9 @@
-import { FS_RIGHTS, type FsRight, SCOPES_SINCE_ABI } from "../../ffi/abi/landlock.ts";
+import {
+  FS_RIGHTS,
+  type FsRight,
+  NET_SINCE_ABI,
+  SCOPES_SINCE_ABI,
+} from "../../ffi/abi/landlock.ts";
 
 /** What `doctor` found out by trying, never by the kernel's version. */
 export interface MachineFacts {
@@ -16,6 +21,7 @@ export interface MachineFacts {
   readonly listenerError: string | null;
   readonly hasWaitKillable: boolean;
   readonly hasSyncWakeUp: boolean;
+  readonly takesDescriptors: boolean;
   readonly ptraceRefusal: string | null;
   /** Null where Yama is not built in. */
   readonly ptraceScope: number | null;
@@ -37,11 +43,9 @@ const RIGHT_COSTS: Partial<Record<FsRight, string>> = {
   refer: "renames and links between directories always fail in sealed runs (Linux 5.19)",
   truncate: "truncate(2) by path and read-only opens that truncate are refused (Linux 6.2)",
   ioctl_dev: "ioctl on device files that may be opened is not restricted (Linux 6.10)",
-  resolve_unix: "unix sockets outside of the grants can be connected to by path (Linux 7.1)",
+  resolve_unix: "unix sockets are held by the supervisor alone, without a second layer (Linux 7.1)",
 };
-const SCOPES_COST =
-  "the command can signal its supervisor, which ends the run, and reach abstract unix sockets " +
-  "of other programs (Linux 6.12)";
+const SCOPES_COST = "the command can signal its supervisor, which ends the run (Linux 6.12)";
 
 export function doctorFindings(facts: MachineFacts): readonly Finding[] {
   return [
@@ -60,6 +64,7 @@ export function doctorFindings(facts: MachineFacts): readonly Finding[] {
     ...seccompFindings(facts),
     ...ptraceFindings(facts),
     ...landlockFindings(facts),
+    ...networkFindings(facts),
     ...facts.containerHints.map(
       (hint): Finding => ({ id: "container", state: "note", value: hint, cost: null }),
     ),
@@ -138,6 +143,18 @@ function landlockFindings(facts: MachineFacts): Finding[] {
       ? []
       : [{ id: "landlock-scopes", state: "limit", value: "not there", cost: SCOPES_COST }];
   return [{ id: "landlock", state: "ok", value: `ABI ${abi}`, cost: null }, ...rights, ...scopes];
+}
+
+/** What `kernel_pin` and `--block-net` need besides the filter. */
+function networkFindings({ takesDescriptors, landlockAbi }: MachineFacts): Finding[] {
+  const pin = option(
+    "pidfd-getfd",
+    takesDescriptors,
+    "kernel_pin and --block-net cannot be enforced, nor unix sockets be judged (Linux 5.6)",
+  );
+  if (landlockAbi < 1 || landlockAbi >= NET_SINCE_ABI) return [pin];
+  const cost = "kernel_pin has no second layer for TCP (Linux 6.7)";
+  return [pin, { id: "landlock-net", state: "limit", value: "not there", cost }];
 }
 
 function landlockReason({ landlockError, landlockDomainError }: MachineFacts): string {

@@ -14,6 +14,8 @@ const SECCOMP_FILTER_FLAG_NEW_LISTENER = 8;
 const PR_SET_MM = 35;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
+/** What /dev/userfaultfd gives to those who may open it. */
+const USERFAULTFD_IOC_NEW = 0xaa00;
 const PRIO_PROCESS = 0;
 const IOPRIO_WHO_PROCESS = 1;
 
@@ -134,6 +136,7 @@ export function execFilter(): readonly FilterRule[] {
     refuse("EPERM", "prctl", int(0, PR_SET_MM)),
     refuse("EPERM", "ioctl", int(1, TIOCSTI)),
     refuse("EPERM", "ioctl", int(1, TIOCLINUX)),
+    refuse("EPERM", "ioctl", int(1, USERFAULTFD_IOC_NEW)),
     ...MACHINE_CALLS.map((call) => refuse("EPERM", call)),
     ...PEER_CALLS,
   ];

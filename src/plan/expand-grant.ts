@@ -1,5 +1,5 @@
-import type { Holes } from "./find-holes.ts";
-import { isBeneath, joinPath, type PathFacts } from "./path-facts.ts";
+import type { HoleMap } from "./hole-map.ts";
+import { joinPath, type PathFacts } from "./path-facts.ts";
 
 /** One right over one tree. Paths are real. */
 export interface TreeGrant {
@@ -24,35 +24,30 @@ export interface ExpandedGrant {
  */
 export function expandGrant(
   grant: TreeGrant,
-  holes: Holes,
+  holes: HoleMap,
   facts: PathFacts,
   wayBits: number,
 ): ExpandedGrant {
-  if (holes.paths.size === 0 && holes.closed.size === 0) {
-    return { grants: [grant], opened: [], swallowedBy: null };
-  }
-  for (const [path, glob] of holes.paths) {
-    if (isBeneath(grant.path, path)) return { grants: [], opened: [], swallowedBy: glob };
-  }
+  const swallowedBy = holes.around(grant.path);
+  if (swallowedBy !== null) return { grants: [], opened: [], swallowedBy };
   const grants: TreeGrant[] = [];
   const opened: string[] = [];
-  const visit = (tree: TreeGrant, inside: readonly string[]): void => {
-    const below = inside.filter((path) => isBeneath(path, tree.path));
-    if (below.length === 0) {
+  const visit = (tree: TreeGrant): void => {
+    if (!holes.leadsFrom(tree.path)) {
       grants.push(tree);
       return;
     }
     // A hole itself, or something that is not there to be granted in parts.
-    if (holes.paths.has(tree.path) || !tree.isDirectory) return;
+    if (holes.isHole(tree.path) || !tree.isDirectory) return;
     opened.push(tree.path);
     if (wayBits !== 0) grants.push({ ...tree, bits: wayBits });
     for (const { name, kind } of facts.list(tree.path) ?? []) {
       // A link needs no grant: what it points to has one, or is not granted.
       if (kind === "link") continue;
       const path = joinPath(tree.path, name);
-      visit({ path, isDirectory: kind === "directory", bits: tree.bits }, below);
+      visit({ path, isDirectory: kind === "directory", bits: tree.bits });
     }
   };
-  visit(grant, [...holes.paths.keys(), ...holes.closed.keys()]);
+  visit(grant);
   return { grants, opened, swallowedBy: null };
 }

@@ -16,11 +16,6 @@ const LIMITS: readonly Gap[] = [
     beforeAbi: 5,
     text: "ioctl on device files that may be opened is not restricted (Linux 6.10)",
   },
-  { beforeAbi: 6, text: "abstract unix sockets of other programs can be reached (Linux 6.12)" },
-  {
-    beforeAbi: 9,
-    text: "unix sockets outside of the grants can be connected to by path (Linux 7.1)",
-  },
 ];
 
 /** True on every kernel: Landlock has no right for it. */

@@ -5,6 +5,7 @@ import {
 } from "../../ffi/abi/landlock.ts";
 import { textToBytes } from "../policy/byte-text.ts";
 import type { Diagnostic } from "../policy/diagnostic.ts";
+import { isEmbedded } from "../policy/embedded-name.ts";
 import type { FilesystemPolicy } from "../policy/model.ts";
 import { err, ok, type Result } from "../policy/result.ts";
 import { BOOTSTRAP_GRANTS } from "./bootstrap-grants.ts";
@@ -13,6 +14,7 @@ import { fileLayerState } from "./file-layer-state.ts";
 import { FILE_RIGHT_BITS, type FileUse, handledRights, READ_DIR, USE_BITS } from "./file-rights.ts";
 import { findHoles, type Holes } from "./find-holes.ts";
 import { type GrantRoot, grantRoots } from "./grant-roots.ts";
+import { HoleMap } from "./hole-map.ts";
 import type { LandlockGrant, LandlockPlan } from "./launch-plan.ts";
 import type { LayerState } from "./layer-states.ts";
 import { isBeneath, type PathFacts } from "./path-facts.ts";
@@ -36,6 +38,8 @@ export interface FileSeal {
   readonly warnings: readonly Diagnostic[];
   /** Real paths that the policy lets the agent write to or below. */
   readonly writable: readonly string[];
+  /** Those of them that somebody wrote into a policy or a flag, not those of embedded policies. */
+  readonly askedWritable: readonly string[];
   /** Real paths of the holes, each with the glob it comes from. */
   readonly holes: readonly SealedHole[];
 }
@@ -60,10 +64,10 @@ export function fileSeal(request: SealRequest): Result<FileSeal, readonly Diagno
   const { roots, warnings: widened } = grantRoots(policy, cwd);
   const warnings = [...widened];
   const found = findRoots(roots, facts, warnings);
-  const writable = [
-    ...new Set(found.filter(({ uses }) => uses.includes("write")).map(({ tree }) => tree.path)),
-  ];
-  const context = { cwd, facts, writable };
+  const written = found.filter(({ uses }) => uses.includes("write"));
+  const writable = [...new Set(written.map(({ tree }) => tree.path))];
+  const shared = written.filter(isShared).map(({ tree }) => tree.path);
+  const context = { cwd, facts, writable, shared };
   const denied = findHoles(policy.deny, context);
   const unwritable = findHoles(policy.denyWrite, context);
   const errors = [...denied.errors, ...unwritable.errors];
@@ -72,13 +76,14 @@ export function fileSeal(request: SealRequest): Result<FileSeal, readonly Diagno
 
   const grants = new GrantTable();
   const seal = new Expander(facts, warnings, grants);
-  const written = writable.flatMap((path) => [path, ...facts.otherPlaces(path)]);
-  const noexec = policy.noexec ? withPaths(denied, written, "noexec") : denied;
-  const unwritten = joined(denied, unwritable);
+  const unread = new HoleMap(denied);
+  const unexecuted = unread.plus(policy.noexec ? everyPlace(writable, facts) : [], "noexec");
+  const both = joined(denied, unwritable);
+  const unwritten = new HoleMap(both);
   for (const each of found) {
     const isApart = policy.noexec && !each.keepsExecute;
-    seal.add(each, isApart ? ["read", "control"] : ["read", "control", "execute"], denied);
-    if (isApart) seal.add(each, ["execute"], noexec);
+    seal.add(each, isApart ? ["read", "control"] : ["read", "control", "execute"], unread);
+    if (isApart) seal.add(each, ["execute"], unexecuted);
     seal.add(each, ["write"], unwritten);
   }
   if (grants.size > GRANTS_MAX) return err([tooMany(grants.size)]);
@@ -87,7 +92,8 @@ export function fileSeal(request: SealRequest): Result<FileSeal, readonly Diagno
     state: fileLayerState(landlockAbi, policy),
     warnings,
     writable: seal.writable,
-    holes: [...unwritten.paths].map(([path, glob]) => ({ path, glob })),
+    askedWritable: seal.askedWritable,
+    holes: [...both.paths].map(([path, glob]) => ({ path, glob })),
   });
 }
 
@@ -101,7 +107,7 @@ function findRoots(
     const { span } = root.grant;
     const warn = (code: string, message: string, hint: string | null): void => {
       // An embedded policy names what many machines have, not what this one must have.
-      if (span?.file.startsWith("builtin:") === true) return;
+      if (isEmbedded(span?.file)) return;
       warnings.push({ severity: "warning", code, message, span, hint });
     };
     if (fact.kind === "missing" || fact.kind === "unreachable") {
@@ -119,6 +125,15 @@ function findRoots(
     const tree = { path: fact.realPath, isDirectory: fact.kind === "directory" };
     return { tree, uses: root.uses, keepsExecute: root.keepsExecute, root };
   });
+}
+
+/** What an embedded policy grants is the same for every run, but for the directory of the run. */
+function isShared({ root }: FoundRoot): boolean {
+  return isEmbedded(root?.grant.span?.file) && root?.grant.glob !== ".";
+}
+
+function everyPlace(paths: readonly string[], facts: PathFacts): string[] {
+  return paths.flatMap((path) => [path, ...facts.otherPlaces(path)]);
 }
 
 function bootstrapRoots(facts: PathFacts): FoundRoot[] {
@@ -158,6 +173,7 @@ class GrantTable {
 /** Takes the holes out of each use of a grant, and collects what is left. */
 class Expander {
   readonly writable: string[] = [];
+  readonly askedWritable: string[] = [];
   readonly #facts: PathFacts;
   readonly #warnings: Diagnostic[];
   readonly #grants: GrantTable;
@@ -169,7 +185,7 @@ class Expander {
   }
 
   /** Those of `wanted` that the root has, without these holes. */
-  add({ tree, uses, root }: FoundRoot, wanted: readonly FileUse[], holes: Holes): void {
+  add({ tree, uses, root }: FoundRoot, wanted: readonly FileUse[], holes: HoleMap): void {
     const given = wanted.filter((use) => uses.includes(use));
     if (given.length === 0) return;
     const bits = given.reduce((sum, use) => sum | USE_BITS[use], 0);
@@ -178,13 +194,17 @@ class Expander {
     const grant = { ...tree, bits };
     // Whoever may read the disk itself needs no file of it. Devices are granted by name.
     const isAbove = tree.path !== DEVICES && isBeneath(DEVICES, tree.path);
-    const left = isAbove ? withPaths(holes, [DEVICES], DEVICES) : holes;
+    const left = isAbove ? holes.plus([DEVICES], DEVICES) : holes;
     const { grants, opened, swallowedBy } = expandGrant(grant, left, this.#facts, wayBits);
     for (const each of grants) this.#grants.add(each);
     if (root === null) return;
     if (given.includes("write")) {
-      this.writable.push(...grants.map(({ path }) => path));
-      if (opened.length > 0) this.#warn(root, "closed-directory", closedMessage(opened));
+      const paths = grants.map(({ path }) => path);
+      this.writable.push(...paths);
+      if (!isEmbedded(root.grant.span?.file)) this.askedWritable.push(...paths);
+      if (opened.length > 0) {
+        this.#warn(root, "closed-directory", closedMessage(opened), closedHint(root));
+      }
     }
     if (swallowedBy !== null && (given.includes("read") || given.includes("write"))) {
       const why = `lies in the hole "${swallowedBy}", so it grants nothing`;
@@ -192,8 +212,8 @@ class Expander {
     }
   }
 
-  #warn(root: GrantRoot, code: string, message: string): void {
-    this.#warnings.push({ severity: "warning", code, message, span: root.grant.span, hint: null });
+  #warn(root: GrantRoot, code: string, message: string, hint: string | null = null): void {
+    this.#warnings.push({ severity: "warning", code, message, span: root.grant.span, hint });
   }
 }
 
@@ -204,15 +224,16 @@ function closedMessage(opened: readonly string[]): string {
   return `a hole is inside, so ${lost} ${shown}${more}`;
 }
 
+/** Whoever starts an agent at home under the default policy is better told what to do instead. */
+function closedHint({ grant }: GrantRoot): string | null {
+  if (!isEmbedded(grant.span?.file)) return null;
+  return "start faraday in the directory of a project: secrets and start-up files lie in this one";
+}
+
 function landlockPlan(grants: GrantTable, landlockAbi: number): LandlockPlan {
   const handledFs = handledRights(landlockAbi);
   const scoped = landlockAbi >= SCOPES_SINCE_ABI ? SCOPE_SIGNAL | SCOPE_ABSTRACT_UNIX_SOCKET : 0;
-  return { handledFs, handledNet: 0, scoped, grants: grants.list(handledFs) };
-}
-
-function withPaths(holes: Holes, paths: readonly string[], because: string): Holes {
-  const more = paths.map((path) => [path, because] as const);
-  return { paths: new Map([...holes.paths, ...more]), closed: holes.closed };
+  return { handledFs, handledNet: 0, scoped, grants: grants.list(handledFs), ports: [] };
 }
 
 function joined(first: Holes, second: Holes): Holes {

@@ -1,4 +1,5 @@
 import type { Diagnostic } from "../policy/diagnostic.ts";
+import { isEmbedded } from "../policy/embedded-name.ts";
 import type { PathGrant } from "../policy/model.ts";
 import { type HolePattern, type HoleSegment, holePatterns } from "./hole-pattern.ts";
 import { isBeneath, joinPath, type PathFacts } from "./path-facts.ts";
@@ -22,6 +23,8 @@ export interface HoleContext {
   readonly facts: PathFacts;
   /** Real paths that the agent may write: what a `**` matches could be created there. */
   readonly writable: readonly string[];
+  /** Those of them that an embedded policy grants wherever it is used: temporary directories. */
+  readonly shared: readonly string[];
 }
 
 /** Finds what `deny_globs` means on this disk now, and refuses what cannot be held. */
@@ -57,11 +60,11 @@ class Search implements HoleSearch {
   find(pattern: HolePattern): void {
     const { facts, writable } = this.#context;
     const { base, rest, grant } = pattern;
+    const { kind, realPath } = facts.look(base);
     if (rest.length === 0) {
-      this.#add(base, grant);
+      if (kind !== "missing" || !this.#isUnasked(grant, realPath)) this.#add(base, grant);
       return;
     }
-    const { kind, realPath } = facts.look(base);
     const deep = rest.some((segment) => segment.kind === "any-depth");
     const tree = writable.find((each) => isBeneath(each, realPath) || isBeneath(realPath, each));
     if (deep && tree !== undefined) {
@@ -126,6 +129,14 @@ class Search implements HoleSearch {
     }
   }
 
+  /**
+   * A hole closes the directories on its way. For one that is not there and that the user did not
+   * ask for, /tmp is not closed: a home directory in it is thrown away with it.
+   */
+  #isUnasked({ span }: PathGrant, realPath: string): boolean {
+    return isEmbedded(span?.file) && this.#context.shared.some((each) => isBeneath(realPath, each));
+  }
+
   /** A link is a hole where it stands, and so is what it points to. */
   #add(path: string, grant: PathGrant): void {
     const { facts } = this.#context;
@@ -154,7 +165,7 @@ class Search implements HoleSearch {
           `${shared.path} is a hard link, and the kernel would let it be had by its other name`,
           "make it a copy of its own: `cp -p FILE FILE.new && mv FILE.new FILE`",
         );
-      } else if (shared.kind === "too-many") {
+      } else if (shared.kind === "too-many" && !isEmbedded(grant.span?.file)) {
         this.refuse(grant, `${path} holds too many files to look for hard links in`, null);
       }
     }

@@ -9,11 +9,12 @@ const REFER_SINCE_ABI = 2;
  */
 export function guardDomain(landlockAbi: number): LandlockPlan | null {
   if (landlockAbi >= SCOPES_SINCE_ABI) {
-    return { handledFs: 0, handledNet: 0, scoped: SCOPE_SIGNAL, grants: [] };
+    return { handledFs: 0, handledNet: 0, scoped: SCOPE_SIGNAL, grants: [], ports: [] };
   }
   // A domain has to handle something. Without REFER it would forbid every rename between
   // directories, and ABI 1 cannot grant that.
   if (landlockAbi < REFER_SINCE_ABI) return null;
   const refer = fsRightBit("refer");
-  return { handledFs: refer, handledNet: 0, scoped: 0, grants: [{ path: "/", access: refer }] };
+  const grants = [{ path: "/", access: refer }];
+  return { handledFs: refer, handledNet: 0, scoped: 0, grants, ports: [] };
 }

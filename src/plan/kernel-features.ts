@@ -5,4 +5,8 @@ export interface KernelFeatures {
   readonly landlockAbi: number;
   /** Why ptrace cannot be used to verify execs; null if it can. */
   readonly ptraceRefusal: string | null;
+  /** pidfd_getfd is there. */
+  readonly takesDescriptors: boolean;
+  /** A call that is being judged is not restarted by every signal. */
+  readonly waitsKillable: boolean;
 }

@@ -4,11 +4,18 @@ export interface LandlockGrant {
   readonly access: number;
 }
 
+/** What may be done with a TCP port, on whatever address. */
+export interface PortGrant {
+  readonly port: number;
+  readonly access: number;
+}
+
 export interface LandlockPlan {
   readonly handledFs: number;
   readonly handledNet: number;
   readonly scoped: number;
   readonly grants: readonly LandlockGrant[];
+  readonly ports: readonly PortGrant[];
 }
 
 /**

@@ -21,6 +21,7 @@ const OFF: LayerState = { state: "off", missing: [], limits: [] };
 export function layerStates(
   features: KernelFeatures,
   files: LayerState | null = null,
+  network: LayerState | null = null,
 ): LayerStates {
   return {
     exec:
@@ -33,7 +34,7 @@ export function layerStates(
           },
     supervisor: supervisorState(features.landlockAbi),
     files: files ?? OFF,
-    network: OFF,
+    network: network ?? OFF,
   };
 }
 

@@ -94,7 +94,7 @@ function compileTest(action: Action, condition: Condition): Test {
     case "parent_exe":
       return parentExeTest(texts, breadth);
     case "parent_argv":
-      return parentArgvTest(texts, { breadth, negated });
+      return parentArgvTest(texts, breadth);
     default:
       return unreachable(key);
   }
@@ -154,11 +154,7 @@ function hasSlash(glob: string): boolean {
   return glob.includes("/");
 }
 
-function parentArgvTest(
-  patterns: readonly string[],
-  options: { readonly breadth: Breadth; readonly negated: boolean },
-): Test {
-  const { breadth, negated } = options;
+function parentArgvTest(patterns: readonly string[], breadth: Breadth): Test {
   const search = regexSearch(patterns, breadth);
   return (facts) => {
     const text = facts.parentArgvText;
@@ -166,6 +162,6 @@ function parentArgvTest(
     if (facts.request.parent?.trusted === true) return text.matches(search, breadth);
     // Memory that the parent may have rewritten can convict it but not vouch for it.
     if (breadth === "narrow") return false;
-    return text.matches(search, breadth) || (negated ? "unknown" : false);
+    return text.matches(search, breadth) || "unknown";
   };
 }

@@ -17,28 +17,44 @@ export interface CompiledRule {
 /** `kind`: an allow rule that does not name the memfd or deleted file. */
 export type Miss = { readonly condition: Condition } | { readonly kind: "memfd" | "deleted" };
 
+/** What a rule asks for, ready to be asked. */
+interface Questions {
+  readonly conditions: readonly CompiledCondition[];
+  readonly namesExplicitly: (request: ExecRequest) => boolean;
+}
+
+/**
+ * Most rules of a policy are about programs that a run never starts, so the patterns of a rule are
+ * compiled when it is first tried. (That they can be was found out when the policy was read.)
+ */
 export function compileRule(rule: Rule): CompiledRule {
-  const conditions = rule.conditions
-    .map((condition) => compileCondition(rule.action, condition))
-    .sort((a, b) => a.cost - b.cost);
-  const namesExplicitly = rule.action === "deny" ? () => true : compileNamesExplicitly(rule);
+  let compiled: Questions | null = null;
+  const questions = (): Questions => {
+    compiled ??= compileQuestions(rule);
+    return compiled;
+  };
   const { action, id: ruleId, reason } = rule;
   return {
     rule,
     verdict: Object.freeze({ action, ruleId, reason }),
     matches(facts) {
+      const { conditions, namesExplicitly } = questions();
       for (const condition of conditions) if (!condition.holds(facts)) return false;
       return namesExplicitly(facts.request);
     },
-    firstMiss: (facts) => firstMiss(conditions, namesExplicitly, facts),
+    firstMiss: (facts) => firstMiss(questions(), facts),
   };
 }
 
-function firstMiss(
-  conditions: readonly CompiledCondition[],
-  namesExplicitly: (request: ExecRequest) => boolean,
-  facts: RequestFacts,
-): Miss | null {
+function compileQuestions(rule: Rule): Questions {
+  const conditions = rule.conditions
+    .map((condition) => compileCondition(rule.action, condition))
+    .sort((a, b) => a.cost - b.cost);
+  const namesExplicitly = rule.action === "deny" ? () => true : compileNamesExplicitly(rule);
+  return { conditions, namesExplicitly };
+}
+
+function firstMiss({ conditions, namesExplicitly }: Questions, facts: RequestFacts): Miss | null {
   for (const condition of conditions) {
     if (!condition.holds(facts)) return { condition: condition.condition };
   }

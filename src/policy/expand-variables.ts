@@ -6,7 +6,8 @@ export type Environment = (name: string) => string | undefined;
 
 /** `$${` is an escape: it stands for `${`. A `$` before anything else is only a `$`. */
 const REFERENCE = /(\$?)\$\{([^}]*)(\}?)/g;
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** A name, and what stands for it where it is not set. */
+const NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 
 export interface ExpandContext {
   readonly source: SourceText;
@@ -14,49 +15,56 @@ export interface ExpandContext {
   readonly env: Environment;
 }
 
+/** A reference that stands for nothing, as written; `name` is null if it is not one at all. */
+export type OnFailure = (reference: string, name: string | null, isEmpty: boolean) => void;
+
 /**
- * Puts the environment's values in place of `${NAME}`. What is inserted is data: `quote` makes it
- * literal where the string is a pattern, so a directory named `a*` does not become a wildcard.
- * An empty value is an error like a missing one: `${PROJECT}/**` must not become the whole disk.
+ * Puts the environment's values in place of `${NAME}` and `${NAME:-otherwise}`. What is inserted is
+ * data: `quote` makes it literal where the string is a pattern, so a directory named `a*` does not
+ * become a wildcard. Null if anything failed.
  */
+export function substitute(
+  text: string,
+  env: Environment,
+  quote: (value: string) => string,
+  onFailure: OnFailure,
+): string | null {
+  if (!text.includes("${")) return text;
+  let failed = false;
+  const whole = text.replace(REFERENCE, (reference, twice: string, inside: string, end: string) => {
+    if (twice !== "") return reference.slice(1);
+    const [, name, otherwise] = (end === "" ? null : NAME.exec(inside)) ?? [];
+    const value = name === undefined ? undefined : env(name);
+    if (value !== undefined && value !== "") return quote(value);
+    if (otherwise !== undefined) return otherwise;
+    failed = true;
+    onFailure(reference, name ?? null, value === "");
+    return "";
+  });
+  return failed ? null : whole;
+}
+
+/** An empty value is an error like a missing one: `${PROJECT}/**` must not be the whole disk. */
 export function expandVariables(
   node: TomlString,
   context: ExpandContext,
   quote: (value: string) => string,
 ): string | null {
-  if (!node.value.includes("${")) return node.value;
-  let failed = false;
-  const fail = (reference: string, report: (start: number, end: number) => void): string => {
-    failed = true;
-    report(...locate(context.source, node, reference));
-    return "";
-  };
   const { source, problems, env } = context;
-  const text = node.value.replace(REFERENCE, (whole, twice: string, name: string, end: string) => {
-    if (twice !== "") return whole.slice(1);
-    if (end === "" || !NAME.test(name)) {
-      return fail(whole, (from, to) =>
-        problems.error(
-          "bad-value",
-          source.span(from, to),
-          `\`${whole}\` is not a variable`,
-          `write \`\${NAME}\`, or \`$\${\` for the characters themselves`,
-        ),
-      );
+  return substitute(node.value, env, quote, (reference, name, isEmpty) => {
+    const span = source.span(...locate(source, node, reference));
+    if (name === null) {
+      const hint = `write \`\${NAME}\`, or \`$\${\` for the characters themselves`;
+      problems.error("bad-value", span, `\`${reference}\` is not a variable`, hint);
+      return;
     }
-    const value = env(name);
-    if (value !== undefined && value !== "") return quote(value);
-    const state = value === "" ? "empty" : "not set";
-    return fail(whole, (from, to) =>
-      problems.error(
-        "undefined-variable",
-        source.span(from, to),
-        `the environment variable ${name} is ${state}`,
-        `set ${name}, or write \`$\${${name}}\` for the characters themselves`,
-      ),
+    problems.error(
+      "undefined-variable",
+      span,
+      `the environment variable ${name} is ${isEmpty ? "empty" : "not set"}`,
+      `set ${name}, or write \`$\${${name}}\` for the characters themselves`,
     );
   });
-  return failed ? null : text;
 }
 
 /** A reference as it stands in the source; where escapes hide it, the whole string. */

@@ -1,3 +1,4 @@
+import { firstOfEach, joinNetwork } from "./join-network.ts";
 import type { FilesystemPolicy, Policy } from "./model.ts";
 import type { PolicyDocument } from "./read-document.ts";
 
@@ -24,6 +25,11 @@ export function joinDocuments(documents: readonly PolicyDocument[]): Policy {
     rules: documents.flatMap(({ rules }) => rules),
     tests: documents[0]?.tests ?? [],
     filesystem: joinFilesystem(documents),
+    network: joinNetwork(documents.flatMap(({ network }) => network ?? [])),
+    credentials: firstOfEach(
+      documents.flatMap(({ credentials }) => credentials),
+      ({ key }) => key,
+    ),
     audit: { onError: first(({ auditOnError }) => auditOnError) ?? "stop" },
   };
 }

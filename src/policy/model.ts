@@ -71,6 +71,72 @@ export interface FilesystemPolicy {
   readonly allowSelfWrite: boolean;
 }
 
+/** An entry of a host list as written: exact name, `*.suffix`, address or CIDR; perhaps `:port`. */
+export interface HostEntry {
+  readonly host: string;
+  readonly span: Span | null;
+}
+
+/** One method and path of a route that may be asked for; `*` is any method. */
+export interface EndpointRule {
+  readonly method: string;
+  /** Normalized; `*` is one segment, `**` any number of them. */
+  readonly path: string;
+  readonly span: Span | null;
+}
+
+/** Where a credential goes in a request; `format` holds `{}` once, where the secret stands. */
+export type Injection =
+  | { readonly mode: "header"; readonly header: string; readonly format: string }
+  | { readonly mode: "query"; readonly param: string }
+  | { readonly mode: "path"; readonly format: string }
+  | { readonly mode: "basic"; readonly format: string };
+
+/** `http://127.0.0.1:PORT/<name>/...` leads to `upstream`. */
+export interface RoutePolicy {
+  readonly name: string;
+  /** Scheme, host, perhaps port and a path; never a trailing slash, query or user name. */
+  readonly upstream: string;
+  readonly credentialKey: string | null;
+  /** Set if and only if `credentialKey` is. */
+  readonly inject: Injection | null;
+  /** Empty: every endpoint. */
+  readonly endpointRules: readonly EndpointRule[];
+  /** Variables for the agent; `{url}` and `{token}` stand for the route's own. */
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly span: Span | null;
+}
+
+export interface NetworkPolicy {
+  /** Empty: every host but those of cloud metadata. */
+  readonly allowedHosts: readonly HostEntry[];
+  /** Looked at before the allowed ones. */
+  readonly deniedHosts: readonly HostEntry[];
+  readonly kernelPin: boolean;
+  /** Loopback ports that the agent reaches directly under the pin. */
+  readonly allowedLocalPorts: readonly number[];
+  readonly allowedBindPorts: readonly number[];
+  /** Null: they follow the file grants. */
+  readonly unixSockets: readonly PathGrant[] | null;
+  readonly checkSni: boolean;
+  /** `--block-net`: nothing at all. */
+  readonly blockAll: boolean;
+  readonly requireEnforced: boolean;
+  readonly routes: readonly RoutePolicy[];
+}
+
+export type CredentialSource =
+  | { readonly kind: "env"; readonly name: string }
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "command"; readonly argv: readonly string[] };
+
+/** Where Faraday takes a secret from that the agent must not hold. */
+export interface CredentialPolicy {
+  readonly key: string;
+  readonly source: CredentialSource;
+  readonly span: Span | null;
+}
+
 export interface Meta {
   readonly version: 1;
   readonly defaultAction: Action;
@@ -91,5 +157,7 @@ export interface Policy {
   readonly rules: readonly Rule[];
   readonly tests: readonly PolicyTest[];
   readonly filesystem: FilesystemPolicy | null;
+  readonly network: NetworkPolicy | null;
+  readonly credentials: readonly CredentialPolicy[];
   readonly audit: { readonly onError: "stop" | "continue" };
 }

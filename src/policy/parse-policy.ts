@@ -26,6 +26,8 @@ export interface ParseContext {
    * program and were tested when it was built. Judging 200 examples costs a cold process 40 ms.
    */
   readonly skipTests?: (name: string) => boolean;
+  /** Leaves `${NAME}` and `~` in grants as they are: the policy will be used somewhere else. */
+  readonly keepsVariables?: boolean;
 }
 
 export interface ParsedPolicy {
@@ -94,10 +96,11 @@ class Loader {
   load(policy: PolicySource, chain: readonly string[]): DocumentTree | null {
     const known = this.#byName.get(policy.name);
     if (known !== undefined) return known;
-    const { env, home } = this.#context;
+    const { env, home, keepsVariables = false } = this.#context;
     const source = new SourceText(policy.name, policy.text);
     const skipTests = this.#context.skipTests?.(policy.name) === true;
-    const document = readDocument({ source, problems: this.#problems, env, home, skipTests });
+    const problems = this.#problems;
+    const document = readDocument({ source, problems, env, home, keepsVariables, skipTests });
     if (document === null) {
       this.#byName.set(policy.name, null);
       return null;

@@ -1,12 +1,23 @@
+import type { Action } from "./model.ts";
+
 /** Characters that RE2 gives a meaning. */
 const SPECIAL = /[\\^$.|?*+()[\]{}]/g;
 const ARGV_CHARACTERS_MAX = 160;
 
-/** The narrowest rule that would let a denied program start, as lines of policy. */
-export function permitRule(exe: string, argv: readonly string[]): readonly string[] {
+/** The narrowest rule that would let a denied program start (or not), as lines of policy. */
+export function permitRule(
+  exe: string,
+  argv: readonly string[],
+  action: Action = "allow",
+): readonly string[] {
   const name = exe.slice(exe.lastIndexOf("/") + 1).replace(/[^A-Za-z0-9._-]/g, "-");
   const joined = argv.join(" ");
-  const lines = ["[[rule]]", `id = "allow-${name}"`, 'action = "allow"', `exe = ${quote(exe)}`];
+  const lines = [
+    "[[rule]]",
+    `id = "${action}-${name}"`,
+    `action = "${action}"`,
+    `exe = ${quote(exe)}`,
+  ];
   if (joined.length > ARGV_CHARACTERS_MAX) return lines;
   return [...lines, `argv_regex = ${quote(`^${joined.replace(SPECIAL, "\\$&")}$`)}`];
 }

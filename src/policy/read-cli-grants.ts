@@ -12,7 +12,7 @@ export interface CliGrants {
   readonly allow: readonly string[];
 }
 
-const COMMAND_LINE = "<command line>";
+export const COMMAND_LINE = "<command line>";
 
 /** The grants of the command line, held to the same rules as those of a `[filesystem]` table. */
 export function readCliGrants(
@@ -36,6 +36,12 @@ export function readCliGrants(
   const source = new SourceText(COMMAND_LINE, text);
   const problems = new ProblemList();
   const table: TomlTable = { type: "table", entries, start: 0, end: text.length };
-  const settings = readFilesystem(table, { ...context, source, problems, skipTests: true });
+  const settings = readFilesystem(table, {
+    ...context,
+    source,
+    problems,
+    keepsVariables: false,
+    skipTests: true,
+  });
   return problems.errors.length > 0 ? err(problems.errors) : ok(settings);
 }

@@ -9,6 +9,8 @@ export interface ReadContext {
   readonly env: Environment;
   /** What `~` stands for. */
   readonly home: string | undefined;
+  /** Leaves `${NAME}` and `~` in grants, for `placeGrants` to expand where the policy is used. */
+  readonly keepsVariables: boolean;
   /** Leaves `[[test]]` tables unread. */
   readonly skipTests: boolean;
 }

@@ -1,8 +1,10 @@
 import { closestName } from "./closest-name.ts";
 import type { Span } from "./diagnostic.ts";
-import type { Action, PolicyTest, Rule } from "./model.ts";
+import type { Action, CredentialPolicy, PolicyTest, Rule } from "./model.ts";
 import type { ReadContext } from "./read-context.ts";
+import { readCredentials } from "./read-credentials.ts";
 import { type FilesystemSettings, readFilesystem } from "./read-filesystem.ts";
+import { type NetworkSettings, readNetwork } from "./read-network.ts";
 import { readRule } from "./read-rule.ts";
 import { readTest } from "./read-test.ts";
 import { describeType, TableReader } from "./table-reader.ts";
@@ -17,11 +19,13 @@ export interface PolicyDocument {
   readonly onSupervisorTimeoutMs: number | undefined;
   readonly auditOnError: "stop" | "continue" | undefined;
   readonly filesystem: FilesystemSettings | null;
+  readonly network: NetworkSettings | null;
+  readonly credentials: readonly CredentialPolicy[];
   readonly rules: readonly Rule[];
   readonly tests: readonly PolicyTest[];
 }
 
-const TABLES = ["meta", "rule", "filesystem", "audit", "test"];
+const TABLES = ["meta", "rule", "filesystem", "network", "credentials", "audit", "test"];
 const META_KEYS = [
   "version",
   "default_action",
@@ -46,6 +50,8 @@ export function readDocument(context: ReadContext): PolicyDocument | null {
   const audit = readTable(root, "audit");
   audit?.checkKeys(["on_error"]);
   const filesystem = readTable(root, "filesystem");
+  const network = readTable(root, "network");
+  const credentials = readTable(root, "credentials");
   const tests = context.skipTests ? [] : readTables(root, "test");
   const document: PolicyDocument = {
     name: source.name,
@@ -58,6 +64,8 @@ export function readDocument(context: ReadContext): PolicyDocument | null {
     }),
     auditOnError: audit?.oneOf("on_error", ["stop", "continue"]),
     filesystem: filesystem === null ? null : readFilesystem(filesystem.table, context),
+    network: network === null ? null : readNetwork(network.table, context),
+    credentials: credentials === null ? [] : readCredentials(credentials.table, context),
     rules: readTables(root, "rule").flatMap((table) => readRule(table, context) ?? []),
     tests: tests.flatMap((table) => readTest(table, context) ?? []),
   };
@@ -68,14 +76,16 @@ export function readDocument(context: ReadContext): PolicyDocument | null {
 
 /** A file that says nothing is taken for a mistake: a truncated file must not be a policy. */
 function checkNotEmpty(root: TableReader, meta: TableReader | null): void {
-  const says = ["rule", "filesystem", "extends"].some((key) => root.get(key) !== undefined);
+  const says = ["rule", "filesystem", "network", "extends"].some(
+    (key) => root.get(key) !== undefined,
+  );
   const metaSays = meta?.get("default_action") ?? meta?.get("extends");
   if (says || metaSays !== undefined) return;
   if (root.problems.errors.some(({ span }) => span?.file === root.source.name)) return;
   root.problems.error(
     "empty-policy",
     root.source.firstLine(),
-    "the policy says nothing: it has no rule, no default_action, no [filesystem] and no extends",
+    "the policy says nothing: it has no rule, no default_action, no table of a layer, no extends",
     'write at least [meta] default_action = "deny", or leave out --policy for the default',
   );
 }
@@ -99,9 +109,6 @@ function isTable({ value }: TomlEntry): boolean {
 }
 
 function tableHint(name: string): string | null {
-  if (name === "network" || name === "credentials") {
-    return "this version has no network layer: remove the table, or use a version that has one";
-  }
   const near = closestName(name, TABLES);
   if (near === null) return `the tables are ${TABLES.map(bracketed).join(", ")}`;
   return `did you mean ${bracketed(near)}?`;

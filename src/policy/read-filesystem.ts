@@ -1,6 +1,7 @@
-import { expandVariables } from "./expand-variables.ts";
+import { isEmbedded } from "./embedded-name.ts";
+import { expandVariables, substitute } from "./expand-variables.ts";
 import { parseGlob, quoteGlob } from "./glob-pattern.ts";
-import type { PathGrant } from "./model.ts";
+import type { FilesystemPolicy, PathGrant } from "./model.ts";
 import type { ReadContext } from "./read-context.ts";
 import { TableReader } from "./table-reader.ts";
 import type { TomlString, TomlTable } from "./toml-tree.ts";
@@ -52,9 +53,15 @@ export function readFilesystem(table: TomlTable, context: ReadContext): Filesyst
   };
 }
 
-function readGrants(reader: TableReader, key: string, context: ReadContext): PathGrant[] {
+export function readGrants(reader: TableReader, key: string, context: ReadContext): PathGrant[] {
   const grants: PathGrant[] = [];
   for (const node of reader.strings(key) ?? []) {
+    if (context.keepsVariables) {
+      grants.push({ glob: node.value, span: reader.spanOf(node) });
+      continue;
+    }
+    // Whoever has no home directory has no secrets in it.
+    if (isHomeless(node.value, context)) continue;
     const expanded = expandVariables(node, context, quoteGlob);
     if (expanded === null) continue;
     const glob = expandHome(expanded, node, reader, context);
@@ -79,12 +86,45 @@ function expandHome(
     reader.error("bad-glob", node, "`~` stands only for your own home directory", hint);
     return null;
   }
-  if (context.home === undefined || context.home === "") {
+  const placed = inHome(glob, context.home);
+  if (placed === null) {
     const hint = "write the whole path";
     reader.error("undefined-variable", node, "the home directory is not known", hint);
-    return null;
   }
-  return quoteGlob(context.home.replace(/\/+$/, "")) + glob.slice(1);
+  return placed;
+}
+
+function inHome(glob: string, home: string | undefined): string | null {
+  if (home === undefined || home === "") return null;
+  return quoteGlob(home.replace(/\/+$/, "")) + glob.slice(1);
+}
+
+/** An embedded policy names what many users have, not what this one must have. */
+function isHomeless(glob: string, { home, source }: ReadContext): boolean {
+  return glob.startsWith("~") && (home ?? "") === "" && isEmbedded(source.name);
+}
+
+/** The grants of an embedded policy, which was read before anybody knew where it would be used. */
+export function placeGrants(
+  policy: FilesystemPolicy,
+  { env, home }: Pick<ReadContext, "env" | "home">,
+): FilesystemPolicy {
+  const place = (grants: readonly PathGrant[]): PathGrant[] =>
+    grants.flatMap(({ glob, span }) => {
+      const whole = substitute(glob, env, quoteGlob, () => {});
+      const placed = whole !== null && glob.startsWith("~") ? inHome(whole, home) : whole;
+      // A variable can hold anything; what is no path is no grant.
+      return placed === null || checkGrant(placed) !== null ? [] : [{ glob: placed, span }];
+    });
+  return {
+    ...policy,
+    read: place(policy.read),
+    write: place(policy.write),
+    allow: place(policy.allow),
+    exec: place(policy.exec),
+    deny: place(policy.deny),
+    denyWrite: place(policy.denyWrite),
+  };
 }
 
 function checkGrant(glob: string): { message: string; hint: string | null } | null {

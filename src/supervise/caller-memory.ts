@@ -13,12 +13,6 @@ const FIRST_READ_BYTES = 1024;
 const USUAL_PATH_BYTES = 256;
 const ADDRESS_MAX = Number.MAX_SAFE_INTEGER - ARGV_BYTES_MAX;
 
-/** argv as the kernel will lay it out: each argument with its NUL, one after the other. */
-export interface RawArgv {
-  readonly cmdline: Buffer;
-  readonly count: number;
-}
-
 /**
  * Strings in the memory of a caller. Nothing that is read here is believed in the end: the caller
  * may change it at any time, so the exec is verified when it is done.
@@ -60,9 +54,13 @@ export class CallerMemory {
     return this.#window.bytes.toString("latin1", range.start, range.end);
   }
 
-  argv(address: number): RawArgv | number {
+  /**
+   * argv as the kernel will lay it out, one character a byte: each argument with its NUL, one after
+   * the other. Or a negated errno.
+   */
+  cmdline(address: number): string | number {
     // A caller may pass NULL for an empty list. Either way the program gets one empty argument.
-    if (address === 0) return { cmdline: Buffer.from([0]), count: 1 };
+    if (address === 0) return "\0";
     let used = 0;
     let count = 0;
     for (let at = address; used + count * 8 < ARGV_BYTES_MAX; at += POINTERS_PER_READ * 8) {
@@ -73,7 +71,7 @@ export class CallerMemory {
       if (pointers <= 0) return unreadable(got);
       for (let index = 0; index < pointers; index++) {
         const pointer = this.#pointers.u64(index * 8);
-        if (pointer === 0) return this.#finish(used, count);
+        if (pointer === 0) return this.#finish(used);
         const range = this.#string(pointer, ARGUMENT_BYTES_MAX, Errno.E2BIG);
         if (typeof range === "number") return range;
         used = this.#append(used, range);
@@ -84,11 +82,11 @@ export class CallerMemory {
     return -Errno.E2BIG;
   }
 
-  #finish(used: number, count: number): RawArgv {
-    if (count === 0) return { cmdline: Buffer.from([0]), count: 1 };
-    const cmdline = Buffer.from(this.#out.subarray(0, used));
+  #finish(used: number): string {
+    if (used === 0) return "\0";
+    const cmdline = this.#out.toString("latin1", 0, used);
     if (this.#out.length > 1024 * 1024) this.#out = Buffer.allocUnsafeSlow(64 * 1024);
-    return { cmdline, count };
+    return cmdline;
   }
 
   #append(used: number, range: { start: number; end: number }): number {
@@ -143,9 +141,8 @@ function unreadable(result: number): number {
 }
 
 /** Splits the kernel's layout into arguments, one character a byte. */
-export function splitCmdline(cmdline: Buffer): string[] {
-  const text = cmdline.toString("latin1", 0, cmdline.length);
-  const parts = text.split("\0");
+export function splitCmdline(cmdline: string): string[] {
+  const parts = cmdline.split("\0");
   // Each argument ends in a NUL, so the piece after the last one is empty.
   parts.pop();
   return parts;

@@ -47,6 +47,17 @@ export class CallerReader {
     );
   }
 
+  /** Whether a signal waits that the program handles itself and has not put off. */
+  hasHandlerDue(tid: number): boolean {
+    const length = this.#files.slurp(`/proc/${tid}/status`, this.#buffer);
+    const text = this.#buffer.bytes.toString("latin1", 0, Math.max(length, 0));
+    const masks = { SigPnd: 0n, ShdPnd: 0n, SigBlk: 0n, SigCgt: 0n };
+    for (const [, name, mask] of text.matchAll(/^(SigPnd|ShdPnd|SigBlk|SigCgt):\t([0-9a-f]+)$/gm)) {
+      masks[name as keyof typeof masks] = BigInt(`0x${mask}`);
+    }
+    return ((masks.SigPnd | masks.ShdPnd) & ~masks.SigBlk & masks.SigCgt) !== 0n;
+  }
+
   /** One character a byte; null for a directory that cannot be read. */
   cwd(tid: number): string | null {
     return this.#files.readlink(`/proc/${tid}/cwd`);

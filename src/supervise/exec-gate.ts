@@ -13,7 +13,8 @@ import {
   isLookupError,
   type Judgement,
 } from "./exec-judge.ts";
-import { type ExecLog, execEntry } from "./exec-log.ts";
+import { type ExecLog, execEntry, type PreparedEntry } from "./exec-log.ts";
+import { ExecMemory, type RememberedExec } from "./exec-memory.ts";
 import type { ExecVerifier } from "./exec-verifier.ts";
 import { textOf } from "./latin1-text.ts";
 import type { ProcessIdentities } from "./process-identities.ts";
@@ -41,16 +42,19 @@ export interface ExecGateParts {
 interface ExecCall {
   readonly tid: number;
   readonly status: CallerStatus;
+  readonly uid: number;
   readonly path: string;
   readonly dirFd: number;
   readonly flags: number;
-  readonly cmdline: Buffer;
+  /** One character a byte. */
+  readonly cmdline: string;
   readonly cwd: string;
 }
 
 /** Answers execve and execveat. */
 export class ExecGate {
   readonly #parts: ExecGateParts;
+  readonly #memory = new ExecMemory();
 
   constructor(parts: ExecGateParts) {
     this.#parts = parts;
@@ -78,60 +82,89 @@ export class ExecGate {
     const argvAddress = listener.argument(first + 1);
     memory.turnToExec(tid, pathAddress, argvAddress);
     const path = memory.path(pathAddress);
-    const raw = typeof path === "number" ? path : memory.argv(argvAddress);
+    const cmdline = typeof path === "number" ? path : memory.cmdline(argvAddress);
     if (typeof path === "number") return path;
-    if (typeof raw === "number") return raw;
+    if (typeof cmdline === "number") return cmdline;
     const status = callers.status(tid);
     const cwd = callers.cwd(tid);
     if (status === null || cwd === null) return -Errno.EACCES;
     return {
       tid,
       status,
+      uid: status.uid,
       path,
       dirFd: isExecveat ? listener.intArgument(0) : AT_FDCWD,
       flags: isExecveat ? listener.intArgument(4) : 0,
-      cmdline: raw.cmdline,
+      cmdline,
       cwd,
     };
   }
 
   #judge(id: bigint, call: ExecCall): void {
-    const { listener, identities, usesParent } = this.#parts;
     const base = this.#base(call);
     const file = base === null ? -Errno.EBADF : this.#find(call, base);
-    const invoked = this.#invokedName(call, base ?? call.cwd);
     if (typeof file === "number") {
+      const invoked = this.#invokedName(call, base ?? call.cwd);
       this.#refuseLookup(id, call, invoked ?? call.path, file);
       return;
     }
+    const key = this.#parts.usesParent || !isPlainCall(call) ? null : ExecMemory.key(call, file);
+    const known = key === null ? undefined : this.#memory.get(key);
+    if (known === undefined) this.#judgeAnew(id, call, file, { base: base ?? call.cwd, key });
+    else this.#allow(id, call, factsAgain(call, file, known), known.judgement, known.entry);
+  }
+
+  #judgeAnew(
+    id: bigint,
+    call: ExecCall,
+    file: ProgramFile,
+    { base, key }: { readonly base: string; readonly key: string | null },
+  ): void {
+    const { identities, usesParent, log } = this.#parts;
     const facts: ExecFacts = {
       view: { tid: call.tid, tgid: call.status.tgid },
-      invoked: invoked ?? file.realPath,
+      invoked: this.#invokedName(call, base) ?? file.realPath,
       cwd: call.cwd,
       uid: call.status.uid,
-      parent: usesParent ? identities.of(call.status.ppid) : null,
+      parent: usesParent ? identities.parentOf(call.status) : null,
       argv: splitCmdline(call.cmdline),
-      cmdline: call.cmdline,
+      cmdline: Buffer.from(call.cmdline, "latin1"),
       file,
     };
     const judgement = this.#parts.judge.judge(facts, scriptName(call), this.#parts.expired);
+    const entry = log.prepare(execEntry("exec", processes(call), facts, judgement.verdict));
     if (judgement.verdict.action === "allow") {
-      this.#allow(id, call, facts, judgement);
+      if (key !== null && judgement.isPlain) {
+        const { invoked, argv, cmdline } = facts;
+        this.#memory.remember(key, { invoked, argv, cmdline, judgement, entry });
+      }
+      this.#allow(id, call, facts, judgement, entry);
       return;
     }
-    this.#write(call, facts, judgement.verdict);
+    this.#write(call, entry);
     this.#parts.finder.release(file);
-    listener.refuse(id, Errno.EACCES);
+    this.#parts.listener.refuse(id, Errno.EACCES);
   }
 
-  #allow(id: bigint, call: ExecCall, facts: ExecFacts, judgement: Judgement): void {
-    const { listener, verifier, finder, verifies } = this.#parts;
+  #allow(
+    id: bigint,
+    call: ExecCall,
+    facts: ExecFacts,
+    judgement: Judgement,
+    entry: PreparedEntry,
+  ): void {
+    const { listener, verifier, finder, log, verifies } = this.#parts;
     const attached = verifies ? verifier.attach(call.tid) : 0;
-    const verdict = attached < 0 ? unverifiable(attached) : judgement.verdict;
-    const written = this.#write(call, facts, verdict);
-    if (attached < 0 || !written) {
+    if (attached < 0) {
+      const verdict = unverifiable(attached);
+      this.#write(call, log.prepare(execEntry("exec", processes(call), facts, verdict)));
       finder.release(facts.file);
-      if (attached === 0 && verifies) verifier.abandon(call.tid);
+      listener.refuse(id, Errno.EACCES);
+      return;
+    }
+    if (!this.#write(call, entry)) {
+      finder.release(facts.file);
+      if (verifies) verifier.abandon(call.tid);
       listener.refuse(id, Errno.EACCES);
       return;
     }
@@ -212,11 +245,33 @@ export class ExecGate {
   }
 
   /** True if the record stands, or if the policy lets execs go on without it. */
-  #write(call: ExecCall, facts: ExecFacts, verdict: Verdict): boolean {
-    const { tgid: pid, ppid } = call.status;
-    const written = this.#parts.log.write(execEntry("exec", { pid, ppid }, facts, verdict));
-    return written || this.#parts.journalFailed();
+  #write(call: ExecCall, entry: PreparedEntry): boolean {
+    const { pid, ppid } = processes(call);
+    return this.#parts.log.writePrepared(entry, pid, ppid) || this.#parts.journalFailed();
   }
+}
+
+function processes({ status }: ExecCall): { pid: number; ppid: number } {
+  return { pid: status.tgid, ppid: status.ppid };
+}
+
+/** Whether the path alone, as text, says which name was meant. */
+function isPlainCall({ path, dirFd, flags }: ExecCall): boolean {
+  if (flags !== 0 || path === "" || path.includes("..")) return false;
+  return dirFd === AT_FDCWD || path.startsWith("/");
+}
+
+function factsAgain(call: ExecCall, file: ProgramFile, known: RememberedExec): ExecFacts {
+  return {
+    view: { tid: call.tid, tgid: call.status.tgid },
+    invoked: known.invoked,
+    cwd: call.cwd,
+    uid: call.uid,
+    parent: null,
+    argv: known.argv,
+    cmdline: known.cmdline,
+    file,
+  };
 }
 
 /** What the kernel hands an interpreter as the script's name. */

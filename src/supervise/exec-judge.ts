@@ -35,7 +35,23 @@ export interface Judgement {
   readonly expectedCount: number;
   /** A dynamic loader that will open a program by itself: see `loader-watch.ts`. */
   readonly isLoading: boolean;
+  /** Whether another working directory might have changed the verdict. */
+  readonly dependsOnCwd: boolean;
+  /** Nothing that can be seen from here speaks against it. */
+  readonly willStart: boolean;
+  /** The program itself was all there was to judge: what it stands for was looked at nowhere. */
+  readonly isPlain: boolean;
 }
+
+/** What the first bytes of a file tell. */
+interface Head {
+  readonly changed: string;
+  readonly line: ScriptLine | null;
+  readonly isElf: boolean;
+}
+
+const ELF_MAGIC = "\x7fELF";
+const ANY_EXECUTE = 0o111;
 
 /** What the supervisor knows of the agent's powers; sealing files makes names trustworthy. */
 export interface NameTrust {
@@ -53,8 +69,9 @@ export class ExecJudge {
   readonly #files: FileCalls;
   readonly #finder: ProgramFinder;
   readonly #trust: NameTrust;
-  readonly #head = new KernelBuffer(HEAD_BYTES);
-  readonly #heads = new Map<string, { changed: string; line: ScriptLine | null }>();
+  readonly #headBytes = new KernelBuffer(HEAD_BYTES);
+  readonly #heads = new Map<string, Head>();
+  #cwdWasRead = false;
 
   constructor(policy: CompiledPolicy, files: FileCalls, finder: ProgramFinder, trust: NameTrust) {
     this.#policy = policy;
@@ -65,13 +82,14 @@ export class ExecJudge {
 
   /** `scriptName` is what an interpreter would be given: the path as the caller wrote it. */
   judge(facts: ExecFacts, scriptName: string, expired: () => boolean): Judgement {
+    this.#cwdWasRead = false;
     let verdict = this.#decide(facts, facts.file, facts.invoked, facts.argv, expired);
     let file = facts.file;
     let argv = facts.argv;
     let name = scriptName;
     let cmdline = facts.cmdline;
     for (let depth = 0; depth < CHAIN_MAX && verdict.action === "allow"; depth++) {
-      const line = this.#scriptLine(file);
+      const line = this.#head(file)?.line ?? null;
       if (line === null) break;
       const found = this.#finder.find(line.interpreter, facts.view, facts.cwd);
       // The kernel will say what is wrong with it.
@@ -88,7 +106,10 @@ export class ExecJudge {
       verdict = next.action === "deny" ? next : verdict;
     }
     const expectedFileId = file.stat.id;
-    const isLoading = this.#isLoader(file) && loaderTarget(argv).kind === "program";
+    const isLoader = this.#isLoader(file);
+    const isPlain = file === facts.file && !isLoader;
+    const isLoading = isLoader && loaderTarget(argv).kind === "program";
+    const willStart = (file.stat.mode & ANY_EXECUTE) !== 0 && this.#head(file)?.isElf === true;
     if (file !== facts.file) this.#finder.release(file);
     return {
       verdict,
@@ -96,6 +117,9 @@ export class ExecJudge {
       expectedCmdline: cmdline,
       expectedCount: argv.length,
       isLoading,
+      dependsOnCwd: this.#cwdWasRead || (this.#policy.usesCwd && !isPlain),
+      willStart,
+      isPlain,
     };
   }
 
@@ -145,6 +169,9 @@ export class ExecJudge {
   ): ExecRequest {
     const exe = textOf(invoked);
     const realExe = textOf(file.realPath);
+    const cwdWasRead = (): void => {
+      this.#cwdWasRead = true;
+    };
     return {
       exe,
       realExe,
@@ -153,31 +180,32 @@ export class ExecJudge {
       invokedIsPlantable: this.#trust.isPlantable(invoked),
       realIsPlantable: this.#trust.isPlantable(file.realPath),
       argv: argv.map(textOf),
-      cwd: textOf(facts.cwd),
+      get cwd() {
+        cwdWasRead();
+        return textOf(facts.cwd);
+      },
       uid: facts.uid,
       parent: facts.parent,
     };
   }
 
-  /** The `#!` line of a file, remembered as long as the file is unchanged. */
-  #scriptLine(file: ProgramFile): ScriptLine | null {
+  /** Remembered as long as the file is unchanged. */
+  #head(file: ProgramFile): Head | null {
     const remembered = this.#heads.get(file.stat.id);
-    if (remembered !== undefined && remembered.changed === file.stat.changed)
-      return remembered.line;
+    if (remembered !== undefined && remembered.changed === file.stat.changed) return remembered;
     // A FIFO or a device must not be opened at all, and a lease must not hold us up.
     if ((file.stat.mode & S_IFMT) !== S_IFREG) return null;
     const fd = this.#files.open(`/proc/self/fd/${file.fd}`, O_RDONLY | O_NONBLOCK);
     // Not readable to us: the verification will show what it was.
     if (fd < 0) return null;
-    const length = this.#files.pread(fd, this.#head, HEAD_BYTES, 0);
+    const length = this.#files.pread(fd, this.#headBytes, HEAD_BYTES, 0);
     this.#files.close(fd);
-    const line =
-      length < 0
-        ? null
-        : parseScriptLine(this.#head.bytes.toString("latin1", 0, Math.max(length, 0)));
+    const text = this.#headBytes.bytes.toString("latin1", 0, Math.max(length, 0));
+    const { changed } = file.stat;
+    const head = { changed, line: parseScriptLine(text), isElf: text.startsWith(ELF_MAGIC) };
     if (this.#heads.size >= HEADS_MAX) this.#heads.clear();
-    this.#heads.set(file.stat.id, { changed: file.stat.changed, line });
-    return line;
+    this.#heads.set(file.stat.id, head);
+    return head;
   }
 }
 

@@ -41,6 +41,15 @@ export function execEntry(
   };
 }
 
+/** An entry whose record is ready but for its time and its processes. */
+export interface PreparedEntry {
+  readonly entry: ExecEntry;
+  readonly json: string;
+}
+
+/** The fields of a record that are the same whenever the same is started in the same way. */
+type RecordRest = Omit<ExecRecord, "v" | "event" | "ts" | "session" | "pid" | "ppid">;
+
 export interface Denial {
   readonly exe: string;
   /** The file that a rule to allow it would name. */
@@ -64,7 +73,7 @@ export class ExecLog {
 
   constructor(journal: Journal, session: string, trace: ((line: string) => void) | null) {
     this.#journal = journal;
-    this.#session = session;
+    this.#session = JSON.stringify(session);
     this.#trace = trace;
   }
 
@@ -78,33 +87,25 @@ export class ExecLog {
 
   /** False if the journal could not take it: then nothing may start. */
   write(entry: ExecEntry): boolean {
-    if (this.#journal.enabled && !this.#journal.write(this.#record(entry))) return false;
+    return this.writePrepared(this.prepare(entry), entry.pid, entry.ppid);
+  }
+
+  prepare(entry: ExecEntry): PreparedEntry {
+    return { entry, json: this.#journal.enabled ? JSON.stringify(recordRest(entry)) : "" };
+  }
+
+  /** As `write`, for other processes than those that the entry was made for. */
+  writePrepared({ entry, json }: PreparedEntry, pid: number, ppid: number): boolean {
+    if (this.#journal.enabled) {
+      const processes = `"session":${this.#session},"pid":${pid},"ppid":${ppid}`;
+      const head = `{"v":${AUDIT_VERSION},"event":"${entry.event}","ts":${Date.now() / 1000}`;
+      if (!this.#journal.writeJson(`${head},${processes},${json.slice(1)}`)) return false;
+    }
     this.#counts[entry.action]++;
     if (entry.event === "exec-mismatch") this.#counts.mismatch++;
     if (entry.action === "deny") this.#noteDenial(entry);
-    if (this.#trace !== null) this.#trace(traceLine(entry));
+    if (this.#trace !== null) this.#trace(traceLine({ ...entry, pid, ppid }));
     return true;
-  }
-
-  #record(entry: ExecEntry): ExecRecord {
-    const bytes = rawBytes(entry);
-    return {
-      v: AUDIT_VERSION,
-      event: entry.event,
-      ts: Date.now() / 1000,
-      session: this.#session,
-      pid: entry.pid,
-      ppid: entry.ppid,
-      uid: entry.uid,
-      exe: readable(entry.exe),
-      real_exe: entry.realExe === null ? null : readable(entry.realExe),
-      argv: entry.argv.map(readable),
-      cwd: readable(entry.cwd),
-      action: entry.action,
-      rule_id: entry.ruleId,
-      reason: entry.reason,
-      ...(bytes === undefined ? {} : { bytes }),
-    };
   }
 
   #noteDenial(entry: ExecEntry): void {
@@ -119,6 +120,21 @@ export class ExecLog {
     const realExe = entry.realExe ?? exe;
     this.#denials.set(key, { exe, realExe, argv, ruleId: entry.ruleId ?? "", reason, count: 1 });
   }
+}
+
+function recordRest(entry: ExecEntry): RecordRest {
+  const bytes = rawBytes(entry);
+  return {
+    uid: entry.uid,
+    exe: readable(entry.exe),
+    real_exe: entry.realExe === null ? null : readable(entry.realExe),
+    argv: entry.argv.map(readable),
+    cwd: readable(entry.cwd),
+    action: entry.action,
+    rule_id: entry.ruleId,
+    reason: entry.reason,
+    ...(bytes === undefined ? {} : { bytes }),
+  };
 }
 
 function traceLine(entry: ExecEntry): string {

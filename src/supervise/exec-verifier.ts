@@ -31,6 +31,7 @@ export interface PendingExec {
 
 interface FollowedExec extends PendingExec {
   readonly sinceMs: number;
+  isLate?: boolean;
   isAsked?: boolean;
 }
 
@@ -64,12 +65,14 @@ export class ExecVerifier {
   readonly #callers: CallerReader;
   readonly #finder: ProgramFinder;
   readonly #events: VerifierEvents;
-  readonly #checkCwd: boolean;
   readonly #nowMs: () => number;
   readonly #pending = new Map<number, FollowedExec>();
   readonly #argv: StartedArgv;
   readonly #interpreters: ElfInterpreters;
   readonly #loaders: LoaderWatch;
+  /** The exec that was let go last, as long as it is awaited. */
+  #latest: FollowedExec | null = null;
+  #hasAbandoned = false;
   #cmdline = new KernelBuffer(CMDLINE_BYTES);
 
   constructor(options: {
@@ -78,7 +81,6 @@ export class ExecVerifier {
     readonly callers: CallerReader;
     readonly finder: ProgramFinder;
     readonly events: VerifierEvents;
-    readonly checkCwd: boolean;
     readonly nowMs: () => number;
     readonly interpreters: ElfInterpreters;
     readonly mapped: MappedFiles;
@@ -88,7 +90,6 @@ export class ExecVerifier {
     this.#callers = options.callers;
     this.#finder = options.finder;
     this.#events = options.events;
-    this.#checkCwd = options.checkCwd;
     this.#nowMs = options.nowMs;
     this.#argv = new StartedArgv(options.tracer);
     this.#interpreters = options.interpreters;
@@ -99,6 +100,21 @@ export class ExecVerifier {
 
   get isWaiting(): boolean {
     return this.#pending.size > 0;
+  }
+
+  /** Whether there is just one to wait for, and nothing speaks against its success. */
+  get isStarting(): boolean {
+    if (this.#pending.size !== 1 || this.#latest === null) return false;
+    return this.#latest.judgement.willStart && this.#latest.isLate !== true;
+  }
+
+  startIsLate(): void {
+    if (this.#latest !== null) this.#latest.isLate = true;
+  }
+
+  /** Whether there are tracees whose stops matter. */
+  get needsStops(): boolean {
+    return this.#pending.size > 0 || this.#loaders.isWatching;
   }
 
   /** Attaches to a caller that is parked in its exec. */
@@ -113,7 +129,9 @@ export class ExecVerifier {
 
   /** To be called when the exec was let go: from here on its outcome is awaited. */
   follow(tid: number, pending: PendingExec): void {
-    this.#pending.set(tid, { ...pending, sinceMs: this.#nowMs() });
+    const { facts, judgement } = pending;
+    this.#latest = { facts, judgement, sinceMs: this.#nowMs() };
+    this.#pending.set(tid, this.#latest);
   }
 
   /**
@@ -131,6 +149,7 @@ export class ExecVerifier {
 
   /** Attached, but the exec will not go on after all. */
   abandon(tid: number): void {
+    this.#hasAbandoned = true;
     this.#tracer.interrupt(tid);
   }
 
@@ -142,7 +161,7 @@ export class ExecVerifier {
       return false;
     }
     if (report.event === PTRACE_EVENT_EXEC) {
-      const former = this.#tracer.formerTid(report.pid);
+      const former = this.#formerTid(report.pid);
       const pending = this.#take(former);
       // A leader that had an exec of its own under way was replaced by this thread.
       if (former !== report.pid) this.#forget(report.pid);
@@ -168,6 +187,12 @@ export class ExecVerifier {
     return STOP_SIGNALS.has(signal) && this.#callers.hasPending(pid, Signal.CONT);
   }
 
+  /** The kernel need not be asked if this process is the only one that can be meant. */
+  #formerTid(pid: number): number {
+    const isOnly = this.#pending.size === 1 && this.#pending.has(pid) && !this.#hasAbandoned;
+    return isOnly ? pid : this.#tracer.formerTid(pid);
+  }
+
   #verify(pid: number, pending: PendingExec | null): void {
     if (pending === null) {
       // Abandoned: its own call was not let go on, so this is none of the agent's.
@@ -177,13 +202,13 @@ export class ExecVerifier {
     const proceed = this.#isAsJudged(pid, pending)
       ? this.#confirm(pending, pid)
       : this.#events.mismatched(pending, pid, this.#look(pid, pending));
-    this.#finder.release(pending.facts.file);
     if (proceed && pending.judgement.isLoading) {
       this.#loaders.start(pid, pending);
-      return;
+    } else {
+      if (!proceed) kill(pid, Signal.KILL);
+      this.#tracer.detach(pid);
     }
-    if (!proceed) kill(pid, Signal.KILL);
-    this.#tracer.detach(pid);
+    this.#finder.release(pending.facts.file);
   }
 
   #confirm(pending: PendingExec, pid: number): true {
@@ -199,7 +224,7 @@ export class ExecVerifier {
       this.#argv.equals(pid, expectedCmdline, expectedCount) ||
       this.#cmdlineEquals(pid, expectedCmdline);
     if (!isSameArgv) return false;
-    if (this.#checkCwd && this.#callers.cwd(pid) !== facts.cwd) return false;
+    if (judgement.dependsOnCwd && this.#callers.cwd(pid) !== facts.cwd) return false;
     return this.#interpreters.isHarmless(exe) || this.#interpreters.of(pid, exe)?.length === 0;
   }
 
@@ -222,7 +247,14 @@ export class ExecVerifier {
       return null;
     }
     const cmdline = Buffer.from(this.#cmdline.bytes.subarray(0, length));
-    return { pid, file, argv: splitCmdline(cmdline), cmdline, cwd, interpreters };
+    return {
+      pid,
+      file,
+      argv: splitCmdline(cmdline.toString("latin1")),
+      cmdline,
+      cwd,
+      interpreters,
+    };
   }
 
   #readCmdline(pid: number, expected: number): number {
@@ -241,6 +273,7 @@ export class ExecVerifier {
   #take(tid: number): PendingExec | null {
     const pending = this.#pending.get(tid) ?? null;
     this.#pending.delete(tid);
+    if (pending === this.#latest) this.#latest = null;
     return pending;
   }
 

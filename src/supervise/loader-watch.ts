@@ -28,6 +28,10 @@ export class LoaderWatch {
     this.#judge = judge;
   }
 
+  get isWatching(): boolean {
+    return this.#watched.size > 0;
+  }
+
   /** Takes over a tracee that is stopped at its exec. */
   start(pid: number, pending: PendingExec): void {
     this.#watched.set(pid, { pending, stops: 0 });

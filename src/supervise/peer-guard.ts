@@ -23,11 +23,15 @@ export function answerPeerCall(
   else listener.refuse(id, Errno.EPERM);
 }
 
-/** Everything inside descends from us; what does not exist may be told so by the kernel. */
+/** What does not exist may be told so by the kernel. */
 function isInside(callers: CallerReader, tid: number): boolean {
+  return callers.status(tid) === null || descendsFromUs(callers, tid);
+}
+
+/** Everything that the agent started descends from us, and stays so: we are its reaper. */
+export function descendsFromUs(callers: CallerReader, tid: number): boolean {
   const status = callers.status(tid);
-  if (status === null) return true;
-  if (status.tgid === process.pid) return false;
+  if (status === null || status.tgid === process.pid) return false;
   let at = status.ppid;
   for (let step = 0; step < ANCESTORS_MAX && at > 1; step++) {
     if (at === process.pid) return true;

@@ -35,6 +35,28 @@ export class ProcessIdentities {
     this.#known.set(pid, { startTime, identity: { exe, argv, trusted: true } });
   }
 
+  /**
+   * Who started a process. An orphan is given to us by the kernel, and it must not get rid of its
+   * origin by that: it still is a copy of the process that forked it, or what it has become since.
+   */
+  parentOf({
+    tgid,
+    ppid,
+  }: {
+    readonly tgid: number;
+    readonly ppid: number;
+  }): ParentIdentity | null {
+    const isOurs = ppid === process.pid || ppid <= 1;
+    if (!isOurs || this.#isLauncher(tgid)) return this.of(ppid);
+    return this.#lookup(tgid) ?? this.#fromProc(tgid);
+  }
+
+  /** The command before its first exec is still a copy of this very program. */
+  #isLauncher(pid: number): boolean {
+    const own = this.#files.readlink("/proc/self/exe");
+    return own !== null && this.#files.readlink(`/proc/${pid}/exe`) === own;
+  }
+
   /** The identity of a process, or of the nearest ancestor that it was forked from. */
   of(pid: number): ParentIdentity | null {
     let at = pid;
@@ -59,7 +81,8 @@ export class ProcessIdentities {
     const exe = this.#files.readlink(`/proc/${pid}/exe`);
     if (exe === null) return null;
     const length = this.#files.slurp(`/proc/${pid}/cmdline`, this.#cmdline);
-    const argv = length <= 0 ? null : splitCmdline(this.#cmdline.bytes.subarray(0, length));
+    const argv =
+      length <= 0 ? null : splitCmdline(this.#cmdline.bytes.toString("latin1", 0, length));
     return { exe: textOf(exe), argv: argv?.map(textOf) ?? null, trusted: false };
   }
 

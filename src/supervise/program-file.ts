@@ -9,6 +9,7 @@ import {
 import type { FileCalls, FileStat } from "../../ffi/calls/file.ts";
 
 const LINKS_MAX = 40;
+const LINKED_MAX = 1024;
 const DOT_DOT = /\/\.\.(?:\/|$)/;
 const MEMFD = "/memfd:";
 const DELETED = " (deleted)";
@@ -44,6 +45,8 @@ export function nameOfLink(
 /** Finds the file that a caller means by a path. */
 export class ProgramFinder {
   readonly #files: FileCalls;
+  /** Paths that were seen to go through links, as /bin/sh does almost everywhere. */
+  readonly #linked = new Set<string>();
 
   constructor(files: FileCalls) {
     this.#files = files;
@@ -52,18 +55,28 @@ export class ProgramFinder {
   /** `path` is absolute, or relative to the `base` directory. A negated errno if there is none. */
   find(path: string, view: PathView, base: string): ProgramFile | number {
     const absolute = path.startsWith("/") ? path : `${base}/${path}`;
-    const plain = this.#files.openResolving(absolute, O_PATH, RESOLVE_NO_SYMLINKS, AT_FDCWD);
+    const isLinked = this.#linked.has(absolute);
+    const plain = isLinked ? -Errno.ELOOP : this.#open(absolute, RESOLVE_NO_SYMLINKS);
     if (plain >= 0) return this.#holdPlain(plain, absolute);
-    const fd =
-      plain === -Errno.ELOOP
-        ? this.#files.openResolving(absolute, O_PATH, RESOLVE_NO_MAGICLINKS, AT_FDCWD)
-        : plain;
-    if (fd >= 0) return this.hold(fd);
+    const fd = plain === -Errno.ELOOP ? this.#open(absolute, RESOLVE_NO_MAGICLINKS) : plain;
+    if (fd >= 0) {
+      if (!isLinked) this.#noteLinked(absolute);
+      return this.hold(fd);
+    }
     // Only a way through a magic link (/proc/self/exe, /dev/fd/3, /proc/self/cwd/…) means another
     // file to us than to the caller. The kernel says so with ELOOP, or with ENOENT where we have no
     // such descriptor; before openat2 was there, it says nothing.
     const walks = fd === -Errno.ELOOP || fd === -Errno.ENOENT || fd === -Errno.ENOSYS;
     return walks ? this.#walk(absolute, view) : fd;
+  }
+
+  #open(path: string, resolve: number): number {
+    return this.#files.openResolving(path, O_PATH, resolve, AT_FDCWD);
+  }
+
+  #noteLinked(path: string): void {
+    if (this.#linked.size >= LINKED_MAX) this.#linked.clear();
+    this.#linked.add(path);
   }
 
   /**

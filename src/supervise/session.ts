@@ -1,8 +1,12 @@
 import type { Fd } from "../../ffi/abi/brand.ts";
 import { FileCalls } from "../../ffi/calls/file.ts";
+import { IntervalTimer } from "../../ffi/calls/interval-timer.ts";
 import { Listener } from "../../ffi/calls/notify.ts";
+import { SocketCalls } from "../../ffi/calls/socket-calls.ts";
+import { StopSignals } from "../../ffi/calls/stop-signals.ts";
 import { Tracer } from "../../ffi/calls/tracer.ts";
 import { Journal, type JournalSink } from "../audit/journal.ts";
+import type { NetworkPin } from "../plan/network-pin.ts";
 import { type CompiledPolicy, compilePolicy } from "../policy/compile-policy.ts";
 import type { Policy } from "../policy/model.ts";
 import { ArgumentMemory } from "./argument-memory.ts";
@@ -18,13 +22,17 @@ import { ExecVerifier } from "./exec-verifier.ts";
 import { FileExplainer } from "./file-explainer.ts";
 import { type ExplainedSeal, type FileDenial, FileLog } from "./file-log.ts";
 import { leftoversLine } from "./leftovers.ts";
+import { makeSocketGuard } from "./make-socket-guard.ts";
 import { MappedFiles } from "./mapped-files.ts";
 import { MetadataGuard } from "./metadata-guard.ts";
 import { MismatchJudge } from "./mismatch-judge.ts";
 import { nameTrust } from "./name-trust.ts";
 import { answerPeerCall } from "./peer-guard.ts";
+import { PendingConnects } from "./pending-connects.ts";
 import { ProcessIdentities } from "./process-identities.ts";
 import { ProgramFinder } from "./program-file.ts";
+import { type SocketDenial, SocketLog } from "./socket-log.ts";
+import { StopWait } from "./stop-wait.ts";
 import { type Ending, Supervisor } from "./supervisor.ts";
 
 /** What the main thread hands over; plain data, cloned into the Worker. */
@@ -41,6 +49,8 @@ export interface SessionConfig {
   readonly isSealed: boolean;
   /** The seal whose denials are to be told; null if they are not. */
   readonly explain: ExplainedSeal | null;
+  /** What sockets are judged by; null where none are. */
+  readonly pin: NetworkPin | null;
   /** Shared with the watchdog in the main thread. */
   readonly busyMark: SharedArrayBuffer;
 }
@@ -50,6 +60,7 @@ export interface SessionResult {
   readonly counts: { readonly [K in "allow" | "deny" | "error" | "mismatch"]: number };
   readonly denials: readonly Denial[];
   readonly fileDenials: readonly FileDenial[];
+  readonly socketDenials: readonly SocketDenial[];
   readonly journalFailure: string | null;
 }
 
@@ -68,9 +79,7 @@ export interface SessionStart {
 }
 
 /** Answers the notification that the listener holds if it is one of its own. */
-interface FileCallHandler {
-  readonly handle: () => boolean;
-}
+type CallHandler = { readonly handle: () => boolean };
 
 /** Puts the parts together for one run, and runs it. */
 export class Session {
@@ -79,10 +88,12 @@ export class Session {
   readonly #journal: Journal;
   readonly #log: ExecLog;
   readonly #fileLog: FileLog;
+  readonly #socketLog: SocketLog;
   readonly #compiled: CompiledPolicy;
   readonly #judge: ExecJudge;
   readonly #files = new FileCalls();
   readonly #tracer = new Tracer();
+  readonly #stops: StopWait;
   readonly #callers = new CallerReader(this.#files);
   readonly #finder = new ProgramFinder(this.#files);
   readonly #identities = new ProcessIdentities(this.#files, this.#callers);
@@ -95,6 +106,12 @@ export class Session {
     this.#effects = effects;
     this.#journal = new Journal(config.journalFd === null ? null : effects.journal);
     const trace = config.trace ? (line: string) => effects.say(line) : null;
+    this.#stops = new StopWait({
+      tracer: this.#tracer,
+      signals: new StopSignals(),
+      timer: IntervalTimer.ofThisThread(),
+      nowMs: effects.nowMs,
+    });
     this.#compiled = compilePolicy(config.policy);
     const trust = nameTrust(this.#compiled, this.#files, config.writableTrees);
     this.#judge = new ExecJudge(this.#compiled, this.#files, this.#finder, trust);
@@ -103,6 +120,7 @@ export class Session {
       holes: config.explain?.holes ?? [],
       journalFailed: () => this.#journalFailed(),
     });
+    this.#socketLog = new SocketLog(this.#journal, config.sessionId, () => this.#journalFailed());
   }
 
   /**
@@ -134,26 +152,40 @@ export class Session {
     const { waitAll } = this.#config;
     const listener = new Listener(listenerFd);
     const { gate, verifier } = this.#execParts(listener);
-    const fileCalls = this.#fileCallHandlers(listener);
+    const sockets = new SocketCalls();
+    const { nowMs } = this.#effects;
+    const connects = new PendingConnects({ listener, sockets, callers: this.#callers, nowMs });
+    const handlers = this.#fileCallHandlers(listener);
+    const { pin } = this.#config;
+    if (pin !== null) {
+      const log = this.#socketLog;
+      const parts = { listener, files: this.#files, sockets, callers: this.#callers, pin, log };
+      handlers.push(makeSocketGuard({ ...parts, finder: this.#finder, pending: connects, nowMs }));
+    }
     const busy = new BusyMark(this.#config.busyMark);
     busy.publishListener(listenerFd);
     const supervisor = new Supervisor({
       listener,
       tracer: this.#tracer,
+      stops: this.#stops,
       commandPid,
       childEventsFd,
       waitAll,
       answer: () => {
         this.#markStart();
         busy.begin(listener.id, listener.tid);
-        this.#answer(listener, gate, fileCalls);
+        this.#answer(listener, gate, handlers);
         busy.end();
       },
       isVerifying: () => verifier.isWaiting,
+      isStarting: () => verifier.isStarting,
+      startIsLate: () => verifier.startIsLate(),
+      needsStops: () => verifier.needsStops,
       askAfterExecs: (beforeMs) => verifier.askAfter(beforeMs),
       isTracedByUs: (pid) => this.#callers.isTracedByUs(pid),
       handleTracee: (report) => verifier.handle(report),
-      nowMs: this.#effects.nowMs,
+      connects,
+      nowMs,
       announce: (leftovers) => this.#effects.say(leftoversLine(leftovers, waitAll)),
       mustEnd: () => this.#journalBroken,
       collectGarbage: this.#effects.collectGarbage,
@@ -165,6 +197,7 @@ export class Session {
       counts: this.#log.counts,
       denials: this.#log.denials,
       fileDenials: this.#fileLog.denials,
+      socketDenials: this.#socketLog.denials,
       journalFailure: this.#journalBroken ? this.#journal.failure : null,
     };
   }
@@ -194,7 +227,6 @@ export class Session {
       callers: this.#callers,
       finder: this.#finder,
       events: mismatch,
-      checkCwd: compiled.usesCwd,
       nowMs: this.#effects.nowMs,
       interpreters: new ElfInterpreters(this.#files, mapped, () => Date.now() / 1000),
       mapped,
@@ -221,7 +253,7 @@ export class Session {
     this.#startedMs = this.#effects.nowMs();
   }
 
-  #fileCallHandlers(listener: Listener): readonly FileCallHandler[] {
+  #fileCallHandlers(listener: Listener): CallHandler[] {
     const { explain, isSealed, writableTrees } = this.#config;
     const parts = {
       listener,
@@ -236,11 +268,11 @@ export class Session {
     return [guard, new FileExplainer({ ...parts, log: this.#fileLog, seal: explain.landlock })];
   }
 
-  #answer(listener: Listener, gate: ExecGate, fileCalls: readonly FileCallHandler[]): void {
+  #answer(listener: Listener, gate: ExecGate, handlers: readonly CallHandler[]): void {
     const number = listener.callNumber;
     if (number === this.#numbers.execve) gate.handle(false);
     else if (number === this.#numbers.execveat) gate.handle(true);
-    else if (fileCalls.some((handler) => handler.handle())) return;
+    else if (handlers.some((handler) => handler.handle())) return;
     else answerPeerCall(listener, this.#callers, this.#numbers.pidArgument(number));
   }
 

@@ -2,7 +2,9 @@ import { KernelBuffer } from "../../ffi/calls/libc.ts";
 import { RemoteMemory } from "../../ffi/calls/remote-memory.ts";
 import type { Tracer } from "../../ffi/calls/tracer.ts";
 
-const FIRST_READ_BYTES = 16;
+const WORD_BYTES = 8;
+/** With an environment of usual size, the strings are within this distance of the stack's end. */
+const FIRST_READ_BYTES = 8192;
 const BLOCK_BYTES = 64 * 1024;
 
 /**
@@ -24,11 +26,14 @@ export class StartedArgv {
   equals(pid: number, cmdline: Buffer, count: number): boolean {
     const stack = this.#tracer.stackPointer(pid);
     if (stack === null) return false;
-    if (this.#memory.read(pid, stack, this.#top, FIRST_READ_BYTES) !== FIRST_READ_BYTES)
-      return false;
-    if (this.#top.u64(0) !== count) return false;
+    const length = this.#memory.readAcross(pid, stack, this.#top, FIRST_READ_BYTES);
+    if (length < WORD_BYTES * 2 || this.#top.u64(0) !== count) return false;
+    const first = this.#top.u64(WORD_BYTES);
+    const at = first - stack;
+    if (at >= 0 && at + cmdline.length <= length) {
+      return cmdline.compare(this.#top.bytes, at, at + cmdline.length) === 0;
+    }
     if (cmdline.length > this.#block.bytes.length) this.#block = new KernelBuffer(cmdline.length);
-    const first = this.#top.u64(8);
     const got = this.#memory.read(pid, first, this.#block, cmdline.length);
     return got === cmdline.length && cmdline.compare(this.#block.bytes, 0, got) === 0;
   }

@@ -9,6 +9,7 @@ import { Poll } from "../../ffi/calls/poll.ts";
 import { kill } from "../../ffi/calls/process.ts";
 import type { Tracer, WaitReport } from "../../ffi/calls/tracer.ts";
 import { descendants, isStopped, type Leftover, signalAll } from "./leftovers.ts";
+import type { StopWait } from "./stop-wait.ts";
 
 /** How the command ended, and how its run did. */
 export interface Ending {
@@ -19,9 +20,17 @@ export interface Ending {
   readonly leftoversHandled: "none" | "ended" | "waited";
 }
 
+/** Connects that are under way for their callers. */
+export interface LateConnects {
+  readonly sockets: readonly number[];
+  readonly timeoutMs: number;
+  readonly turn: () => void;
+}
+
 export interface SupervisorOptions {
   readonly listener: Listener;
   readonly tracer: Tracer;
+  readonly stops: StopWait;
   readonly commandPid: number;
   /** An eventfd that every SIGCHLD writes to. */
   readonly childEventsFd: Fd;
@@ -29,12 +38,19 @@ export interface SupervisorOptions {
   /** Answers the notification that the listener holds. */
   readonly answer: () => void;
   readonly isVerifying: () => boolean;
+  /** Whether the one thing to wait for is an exec that is about to happen. */
+  readonly isStarting: () => boolean;
+  /** It did not happen at once: it is to be asked after like the others. */
+  readonly startIsLate: () => void;
+  /** Whether tracees are followed whose stops have to be heard of. */
+  readonly needsStops: () => boolean;
   /** Asks after execs that were let go before `beforeMs` and have not been heard of. */
   readonly askAfterExecs: (beforeMs: number) => void;
   /** Whether this very process, in whatever thread, is the tracer. */
   readonly isTracedByUs: (pid: number) => boolean;
   /** Takes a wait report of a tracee; false if it is not one. */
   readonly handleTracee: (report: WaitReport) => boolean;
+  readonly connects: LateConnects;
   readonly nowMs: () => number;
   /** Told once, when the command is gone but some of its processes are not. */
   readonly announce: (leftovers: readonly Leftover[]) => void;
@@ -65,12 +81,13 @@ export class Supervisor {
   readonly #eventCount = new KernelBuffer(8);
   #status: { exit: number; signal: number | null } | null = null;
   #childless = false;
+  #isDeserted = false;
   #answered = 0;
   #stoppedAtMs: number | null = null;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#poll.watch([options.childEventsFd, options.listener.fd]);
+    this.#poll.watch(this.#inputs());
   }
 
   run(): Ending {
@@ -99,9 +116,36 @@ export class Supervisor {
     return this.#stoppedAtMs === null ? -1 : STOP_SETTLES_MS;
   }
 
+  #inputs(): readonly Fd[] {
+    const { childEventsFd, listener } = this.#options;
+    return this.#isDeserted ? [childEventsFd] : [childEventsFd, listener.fd];
+  }
+
+  /** Waits for events; meanwhile connects may come to their end. */
+  #wait(timeoutMs: number): number {
+    const { connects } = this.#options;
+    const lateMs = connects.timeoutMs;
+    if (lateMs < 0) return this.#poll.wait(timeoutMs);
+    this.#poll.watch(this.#inputs(), connects.sockets);
+    const ready = this.#poll.wait(timeoutMs < 0 ? lateMs : Math.min(timeoutMs, lateMs));
+    connects.turn();
+    this.#poll.watch(this.#inputs());
+    return ready;
+  }
+
   /** Waits for something to do, at most so long, and does it. */
   #turn(timeoutMs: number): void {
-    const ready = this.#poll.wait(timeoutMs);
+    const { stops } = this.#options;
+    if (this.#options.isStarting() && stops.isApt) {
+      this.#awaitStart();
+      return;
+    }
+    if (stops.isMuted && this.#options.needsStops()) {
+      stops.end();
+      this.#reap();
+    }
+    const ready = this.#wait(timeoutMs);
+    if (ready < 0) stops.tick();
     // Interrupted: that was the handler which makes the descriptor readable.
     if (ready < 0 || this.#poll.events(CHILD_EVENTS) !== 0) {
       // Emptied before the look, so that an event during it makes for another look.
@@ -115,11 +159,19 @@ export class Supervisor {
     this.#followStop();
   }
 
+  /** Nothing else is served meanwhile, so it may take a few milliseconds at most. */
+  #awaitStart(): void {
+    const report = this.#options.stops.next();
+    if (report === "none") this.#options.startIsLate();
+    else this.#take(report);
+  }
+
   #serve(): void {
     const events = this.#poll.events(LISTENER);
     if ((events & POLLIN) !== 0) {
       const received = this.#options.listener.receive();
       if (received === 0) {
+        this.#options.stops.answered();
         this.#options.answer();
         this.#tidy();
       }
@@ -131,7 +183,8 @@ export class Supervisor {
     }
     if ((events & POLLHUP) !== 0) {
       // No process with the filter is left, only zombies on their way.
-      this.#poll.watch([this.#options.childEventsFd]);
+      this.#isDeserted = true;
+      this.#poll.watch(this.#inputs());
     }
   }
 
@@ -148,14 +201,19 @@ export class Supervisor {
     for (;;) {
       const report = this.#options.tracer.next();
       if (report === "none") return;
-      if (report === "childless") {
-        this.#childless = true;
-        return;
-      }
-      if (this.#options.handleTracee(report)) continue;
-      if (this.#endSelfTraced(report)) continue;
-      if (report.pid === this.#options.commandPid) this.#commandReport(report);
+      this.#take(report);
+      if (report === "childless") return;
     }
+  }
+
+  #take(report: WaitReport | "childless"): void {
+    if (report === "childless") {
+      this.#childless = true;
+      return;
+    }
+    if (this.#options.handleTracee(report)) return;
+    if (this.#endSelfTraced(report)) return;
+    if (report.pid === this.#options.commandPid) this.#commandReport(report);
   }
 
   /**

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { ATTEMPT_CALLS } from "../../ffi/abi/attempt-calls.ts";
 import { FILE_CALLS } from "../../ffi/abi/file-calls.ts";
 import { METADATA_CALLS, NEW_METADATA_CALLS } from "../../ffi/abi/metadata-calls.ts";
 import { SYSCALL_NUMBERS, TRAPPED_CALLS } from "../../ffi/abi/syscall-numbers.ts";
@@ -19,21 +20,28 @@ const LIBC_HEADERS = `#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/un.h>
 #include <sys/user.h>
+#include <time.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/fs.h>
 #include <linux/ioctl.h>
 #include <linux/landlock.h>
+#include <linux/netlink.h>
 #include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <linux/version.h>
@@ -80,6 +88,7 @@ function callFacts(arch: "x86_64" | "aarch64"): readonly Fact[] {
   const tables = {
     SYSCALL_NUMBERS: Object.entries(SYSCALL_NUMBERS[arch]),
     TRAPPED_CALLS: Object.entries(TRAPPED_CALLS[arch]),
+    ATTEMPT_CALLS: Object.entries(ATTEMPT_CALLS[arch]),
     FILE_CALLS: numbersIn(FILE_CALLS, arch),
     METADATA_CALLS: numbersIn(METADATA_CALLS, arch),
   };
@@ -135,8 +144,17 @@ const version = HAS_HEADERS ? headersVersion() : "?";
 
 test("every file of ffi/abi is compared, or holds no numbers", () => {
   const compared = [
-    ...["arch", "errno", "file", "file-calls", "landlock", "libseccomp", "metadata-calls"],
-    ...["pidfd", "process", "ptrace", "seccomp", "syscall-numbers"],
+    ...[
+      "arch",
+      "attempt-calls",
+      "errno",
+      "file",
+      "file-calls",
+      "landlock",
+      "libseccomp",
+      "metadata-calls",
+    ],
+    ...["pidfd", "process", "ptrace", "seccomp", "socket", "syscall-numbers"],
   ];
   const withoutNumbers = ["brand", "struct", "syscall-filter"];
   const names = readdirSync(join(import.meta.dir, "../../ffi/abi"));

@@ -1,4 +1,5 @@
 import { AUDIT_ARCH } from "../../ffi/abi/arch.ts";
+import * as attempt from "../../ffi/abi/attempt-calls.ts";
 import { Errno } from "../../ffi/abi/errno.ts";
 import * as file from "../../ffi/abi/file.ts";
 import * as landlock from "../../ffi/abi/landlock.ts";
@@ -8,6 +9,7 @@ import * as pidfd from "../../ffi/abi/pidfd.ts";
 import * as process from "../../ffi/abi/process.ts";
 import * as ptrace from "../../ffi/abi/ptrace.ts";
 import * as seccomp from "../../ffi/abi/seccomp.ts";
+import * as socket from "../../ffi/abi/socket.ts";
 import type { Fact } from "./header-program.ts";
 
 interface Exceptions {
@@ -61,14 +63,23 @@ const landlockRights: readonly Fact[] = landlock.FS_RIGHTS.map(({ name }) => {
 const landlockNumbers: readonly Fact[] = [
   ...numbersOf(landlock, {
     expressions: {
+      NET_BIND_TCP: "LANDLOCK_ACCESS_NET_BIND_TCP",
+      NET_CONNECT_TCP: "LANDLOCK_ACCESS_NET_CONNECT_TCP",
       SCOPE_ABSTRACT_UNIX_SOCKET: "LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET",
       SCOPE_SIGNAL: "LANDLOCK_SCOPE_SIGNAL",
     },
     newer: {
+      NET_BIND_TCP: "Linux 6.7, Landlock ABI 4",
+      NET_CONNECT_TCP: "Linux 6.7, Landlock ABI 4",
       SCOPE_ABSTRACT_UNIX_SOCKET: "Linux 6.12, Landlock ABI 6",
       SCOPE_SIGNAL: "Linux 6.12, Landlock ABI 6",
     },
-    own: { SCOPES_SINCE_ABI: "a version; the kernel's documentation has it" },
+    own: {
+      // An enum, which no condition of the preprocessor can see.
+      LANDLOCK_RULE_NET_PORT: "Linux 6.7; a rule of this kind is made by the tests of the pin",
+      NET_SINCE_ABI: "a version; the kernel's documentation has it",
+      SCOPES_SINCE_ABI: "a version; the kernel's documentation has it",
+    },
   }),
   ...landlockRights,
 ];
@@ -110,6 +121,7 @@ export const LIBC_NUMBERS: readonly Fact[] = [
   ...prefixed("", Errno),
   ...prefixed("SIG", process.Signal),
   ...prefixed("CAP_", process.Capability),
+  ...prefixed("CAP_", process.NetworkCapability),
   ...numbersOf(file, {
     expressions: {
       STATX_BASIC: "STATX_BASIC_STATS",
@@ -135,7 +147,16 @@ export const LIBC_NUMBERS: readonly Fact[] = [
       SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP: "Linux 6.6",
     },
   }),
+  ...numbersOf(socket, {
+    expressions: { SOCKADDR_BYTES_MAX: "sizeof(struct sockaddr_storage)" },
+    newer: {
+      SO_PEERPIDFD: "Linux 6.5",
+      IPV6_2292PKTOPTIONS: "the kernel's header only",
+    },
+    own: { SOCK_TYPE_MASK: "the kernel does not export it; the filter's tests try all types" },
+  }),
   ...numbersOf(metadata),
+  ...numbersOf(attempt),
   ...landlockNumbers,
   ...libseccompNumbers,
   ...STACK_POINTERS,

@@ -4,6 +4,7 @@ import * as libseccomp from "../../ffi/abi/libseccomp.ts";
 import * as pidfd from "../../ffi/abi/pidfd.ts";
 import * as process from "../../ffi/abi/process.ts";
 import * as seccomp from "../../ffi/abi/seccomp.ts";
+import * as socket from "../../ffi/abi/socket.ts";
 import type { StructLayout } from "../../ffi/abi/struct.ts";
 import type { Fact } from "./header-program.ts";
 
@@ -28,6 +29,21 @@ const LIBC_TYPES: Readonly<Record<string, CType>> = {
   SeccompNotifSizes: {
     type: "struct seccomp_notif_sizes",
     members: { notif: "seccomp_notif", resp: "seccomp_notif_resp", data: "seccomp_data" },
+  },
+  SeccompNotifAddfd: { type: "struct seccomp_notif_addfd" },
+  SockaddrIn: { type: "struct sockaddr_in", prefix: "sin_", members: { address: "sin_addr" } },
+  SockaddrIn6: { type: "struct sockaddr_in6", prefix: "sin6_", members: { address: "sin6_addr" } },
+  SockaddrUn: { type: "struct sockaddr_un", prefix: "sun_" },
+  Timeval: {
+    type: "struct timeval",
+    members: { seconds: "tv_sec", microseconds: "tv_usec" },
+  },
+  LandlockNetPortAttr: {
+    type: "struct landlock_net_port_attr",
+    guard: {
+      condition: "LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)",
+      reason: "Linux 6.7 brought the struct",
+    },
   },
   SockFprog: { type: "struct sock_fprog" },
   LandlockPathBeneathAttr: { type: "struct landlock_path_beneath_attr" },
@@ -63,6 +79,12 @@ const LIBC_TYPES: Readonly<Record<string, CType>> = {
     size: "(offsetof(struct dirent64, d_name) + 7) / 8 * 8",
   },
   PollFd: { type: "struct pollfd" },
+  Sigevent: {
+    type: "struct sigevent",
+    prefix: "sigev_",
+    members: { threadId: "_sigev_un._tid" },
+    unnamed: ["rest"],
+  },
   CapHeader: { type: "struct __user_cap_header_struct" },
   CapData: { type: "struct __user_cap_data_struct" },
   Iovec: { type: "struct iovec", prefix: "iov_", members: { length: "iov_len" } },
@@ -92,6 +114,10 @@ const KERNEL_TYPES: Readonly<Record<string, CType>> = {
     type: "struct __kernel_timespec",
     members: { seconds: "tv_sec", nanoseconds: "tv_nsec" },
   },
+  Itimerspec: {
+    type: "struct __kernel_itimerspec",
+    members: { interval: "it_interval", value: "it_value" },
+  },
   PidfdInfo: {
     type: "struct pidfd_info",
     members: { cgroupId: "cgroupid" },
@@ -110,6 +136,7 @@ const MODULES: Readonly<Record<string, unknown>> = {
   ...pidfd,
   ...process,
   ...seccomp,
+  ...socket,
 };
 
 function isLayout(value: unknown): value is StructLayout<string> {

@@ -9,7 +9,7 @@ const manifest = JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8
 
 test("the policy in the README loads without a warning", async () => {
   const text = /```toml\n([\s\S]*?)```/.exec(readme)?.[1] ?? "";
-  const path = join(process.env["TMPDIR"] ?? "/tmp", `faraday-readme-${process.pid}.toml`);
+  const path = join(process.env.TMPDIR ?? "/tmp", `faraday-readme-${process.pid}.toml`);
   await Bun.write(path, text);
   const loaded = loadPolicy(path, { env: () => undefined, home: "/home/ann" });
   await Bun.file(path).delete();

@@ -10,6 +10,10 @@ const RUN = {
   write: [],
   allow: [],
   explainDenials: false,
+  blockNet: false,
+  allowDomains: [],
+  denyDomains: [],
+  allowEndpoints: [],
   waitAll: false,
   keepFds: [],
   color: "auto",
@@ -36,6 +40,20 @@ const accepted: { words: string[]; is: Invocation }[] = [
   {
     words: ["run", "-r", "/a", "--read=/b", "-w/c", "--allow", "/d", "-a", "/e", "--", "ls"],
     is: { ...RUN, read: ["/a", "/b"], write: ["/c"], allow: ["/d", "/e"], argv: ["ls"] },
+  },
+  {
+    words: [
+      ...["run", "--block-net", "--allow-domain", "a.example", "--allow-domain=*.b.example"],
+      ...["--deny-domain", "c.example", "--allow-endpoint", "x:GET:/a", "ls"],
+    ],
+    is: {
+      ...RUN,
+      blockNet: true,
+      allowDomains: ["a.example", "*.b.example"],
+      denyDomains: ["c.example"],
+      allowEndpoints: ["x:GET:/a"],
+      argv: ["ls"],
+    },
   },
   { words: ["run", "--wait-all", "ls"], is: { ...RUN, waitAll: true, argv: ["ls"] } },
   {

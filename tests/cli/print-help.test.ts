@@ -1,5 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { COMMANDS, type CommandName, FLAGS, TOPICS, type TopicName } from "../../src/cli/flags.ts";
+import {
+  COMMANDS,
+  type CommandName,
+  FLAGS,
+  longName,
+  TOPICS,
+  type TopicName,
+} from "../../src/cli/flags.ts";
 import { parseArgv } from "../../src/cli/parse-argv.ts";
 import { helpText } from "../../src/cli/print-help.ts";
 
@@ -14,13 +21,13 @@ describe.each(commands)("help on %s", (command) => {
     for (const flag of flags) {
       const own = lines.filter((line) => line.includes(FLAGS[flag].summary));
       expect(own).toHaveLength(1);
-      expect(own[0]).toContain(`--${flag}`);
+      expect(own[0]).toContain(`--${longName(flag)}`);
     }
   });
 
   test("--help says more about each flag, and ends in an example that can be run", () => {
     const text = helpText({ topic: command, form: "full" });
-    for (const flag of flags) expect(text).toContain(`--${flag}`);
+    for (const flag of flags) expect(text).toContain(`--${longName(flag)}`);
     const example = /\nExample:\n {2}faraday (.*)\n$/.exec(text)?.[1] ?? "";
     const words = example.match(/'[^']*'|\S+/g) ?? [];
     expect(parseArgv(words).ok).toBe(true);

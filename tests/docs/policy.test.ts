@@ -43,22 +43,22 @@ describe("docs/policy.md", () => {
   });
 
   // The keys are those that the readers of the tables check against.
-  test.each(["[meta]", "[[rule]]", "[[test]]", "[audit]", "[filesystem]"])(
-    "names every key of %s, and no other",
-    async (table) => {
-      const source = await Bun.file(sourceOf(table)).text();
-      const list = new RegExp(`${KEY_LISTS[table]}\\(?\\[?([^\\]]*)\\]`).exec(source)?.[1] ?? "";
-      const known = Array.from(list.matchAll(/"(\w+)"/g), ([, key]) => key ?? "");
-      expect(known.length).toBeGreaterThan(0);
-      const heading = `\`${table}\``;
-      const section = text.split(/^(?=## )/m).find((part) => part.startsWith(`## ${heading}`));
-      for (const key of known) expect(section).toContain(`\`${key}\``);
-      const told = tableRows(text, heading).map(([key]) => key?.replaceAll("`", "") ?? "");
-      const keys = told.filter((key) => /^[a-z_]+$/.test(key));
-      const extra = table === "[[rule]]" ? MATCH_KEYS : [];
-      for (const key of keys) expect([...known, ...extra, "allow", "deny"]).toContain(key);
-    },
-  );
+  test.each([
+    ...["[meta]", "[[rule]]", "[[test]]", "[audit]", "[filesystem]"],
+    ...["[network]", "[network.routes.NAME]", "[credentials.KEY]"],
+  ])("names every key of %s, and no other", async (table) => {
+    const source = await Bun.file(sourceOf(table)).text();
+    const list = new RegExp(`${KEY_LISTS[table]}\\(?\\[?([^\\]]*)\\]`).exec(source)?.[1] ?? "";
+    const known = Array.from(list.matchAll(/"(\w+)"/g), ([, key]) => key ?? "");
+    expect(known.length).toBeGreaterThan(0);
+    const heading = `\`${table}\``;
+    const section = text.split(/^(?=## )/m).find((part) => part.startsWith(`## ${heading}`));
+    for (const key of known) expect(section).toContain(`\`${key}\``);
+    const told = tableRows(text, heading).map(([key]) => key?.replaceAll("`", "") ?? "");
+    const keys = told.filter((key) => /^[a-z_]+$/.test(key));
+    const extra = table === "[[rule]]" ? MATCH_KEYS : [];
+    for (const key of keys) expect([...known, ...extra, "allow", "deny"]).toContain(key);
+  });
 });
 
 const KEY_LISTS: Readonly<Record<string, string>> = {
@@ -67,9 +67,14 @@ const KEY_LISTS: Readonly<Record<string, string>> = {
   "[[test]]": "const KEYS = ",
   "[audit]": "audit\\?\\.checkKeys",
   "[filesystem]": "const KEYS = ",
+  "[network]": "const KEYS = ",
+  "[network.routes.NAME]": "const KEYS = ",
+  "[credentials.KEY]": "const SOURCES = ",
 };
 
 function sourceOf(table: string): URL {
-  const file = /rule|test|filesystem/.exec(table)?.[0] ?? "document";
+  const isRoute = table.startsWith("[network.routes");
+  const found = /rule|test|filesystem|network|credentials/.exec(table)?.[0] ?? "document";
+  const file = isRoute ? "route" : found;
   return new URL(`../../src/policy/read-${file}.ts`, import.meta.url);
 }

@@ -102,3 +102,54 @@ for option, value in ((8, ctypes.addressof(forged)), (9, ctypes.addressof(forged
     expect(await outcome(rename + SPAWN)).toBe("Permission denied\n");
   });
 });
+
+describe("an orphan keeps its origin", () => {
+  const denied = (condition: string): string => `[meta]
+default_action = "allow"
+[[rule]]
+id = "not-by-python"
+action = "deny"
+exe = "${tool}"
+${condition}
+`;
+  /** Forks twice and lets the one between die, so that the kernel gives the last one to us. */
+  const orphaned = (before: string): string => `
+import os, sys, time
+reader, writer = os.pipe()
+parent = os.getppid()
+if os.fork() == 0:
+    if os.fork() != 0: os._exit(0)
+    while os.getppid() not in (1, parent): time.sleep(0.001)
+${before
+  .split("\n")
+  .map((line) => `    ${line}`)
+  .join("\n")}
+    try:
+        os.execv(sys.argv[1], ["tool"])
+    except OSError as error:
+        print(error.strerror, flush=True)
+        os._exit(1)
+os.close(writer)
+os.read(reader, 1)
+`;
+  const run = (policy: string, code: string, ...shell: readonly string[]) =>
+    place.faraday([...shell, PYTHON, "-c", code, tool], { policy });
+
+  test.each([
+    { condition: `parent_exe = "python3*"`, before: "", because: "its program is known" },
+    { condition: `parent_argv = "python"`, before: "", because: "its arguments are known" },
+    { condition: `parent_argv = "python"`, before: FORGE, because: "forging them does not help" },
+  ])("$condition denies it: $because", async ({ condition, before }) => {
+    const kept = await run(denied(condition), orphaned(before));
+    expect(kept.stdout).toBe("Permission denied\n");
+  });
+
+  test("another origin is not taken for it", async () => {
+    const kept = await run(denied(`parent_exe = "perl"`), orphaned(""));
+    expect(kept.stdout).toBe("tool ran\n");
+    const shell = await place.faraday(["sh", "-c", `${tool}; :`], {
+      policy: denied(`parent_exe = "python3*"`),
+    });
+    expect(shell.stdout).toBe("tool ran\n");
+  });
+});

@@ -96,6 +96,42 @@ os.execv(b"./t\\x80", [b"a\\xff", b"plain", b"\\xc3\\xa9", b"\\xed\\xa0\\x80"])`
   });
 });
 
+describe("a log that the command can reach", () => {
+  const events = (path: string): string[] =>
+    readFileSync(path, "utf8")
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line).event);
+
+  test("is written again if it was removed, and nothing is said if it was not", async () => {
+    const log = place.at("removed.jsonl");
+    const removed = await run(log, "rm", log);
+    expect(removed.stderr).toContain(
+      "was removed while the command ran, and has been written again",
+    );
+    expect(events(log)).toEqual(["start", "exec", "end"]);
+    const left = await run(log, "true");
+    expect(left.stderr).toBe("");
+    expect(events(log)).toHaveLength(6);
+  });
+
+  test("is written beside what was put in its place, and no link is followed", async () => {
+    const log = place.at("replaced.jsonl");
+    const target = place.write("target", "mine\n");
+    const kept = await run(log, "ln", "-sf", target, log);
+    expect(kept.stderr).toContain("was replaced while the command ran: what was recorded is in");
+    expect(readFileSync(target, "utf8")).toBe("mine\n");
+    const name = /replaced\.jsonl\.[0-9a-f]{16}/.exec(kept.stderr)?.[0] ?? "";
+    expect(events(place.at(name))).toEqual(["start", "exec", "end"]);
+  });
+
+  test("is told to be cut", async () => {
+    const log = place.at("cut.jsonl");
+    const kept = await run(log, "sh", "-c", `: > ${log}`);
+    expect(kept.stderr).toContain("was cut while the command ran: records are missing");
+  });
+});
+
 describe("a log that cannot be written", () => {
   const started = place.at("started");
   const command = ["touch", started];
@@ -111,10 +147,10 @@ describe("a log that cannot be written", () => {
 
   test("ends the run with 125 when it fails later", async () => {
     const log = place.at("limited.jsonl");
-    // The limit is on our own file size, in blocks of 1024 bytes: the third record is too much.
-    const loop = `for i in 1 2 3 4 5 6 7 8; do /bin/true ${"x".repeat(300)}; done`;
+    // The limit is on our own file size, in blocks of 1024 bytes: a few records are too much.
+    const loop = `for i in 1 2 3 4 5 6 7 8; do /bin/true ${"x".repeat(600)}; done`;
     const script = `${loop}; touch ${started}`;
-    const limited = `ulimit -f 1; exec ${FARADAY} run --audit ${log} -- sh -c '${script}'`;
+    const limited = `ulimit -f 3; exec ${FARADAY} run --audit ${log} -- sh -c '${script}'`;
     const kept = await place.bare(["bash", "-c", limited]);
     expect(kept.exit).toBe(125);
     expect(kept.stderr).toContain("faraday: the audit log could not be written");

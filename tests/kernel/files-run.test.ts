@@ -81,7 +81,7 @@ describe("what is told", () => {
     place.run(["run", "-p", policy, "--audit", "a.jsonl", "--", "true"]);
     const [first = ""] = readFileSync(join(place.path, "a.jsonl"), "utf8").split("\n");
     expect(JSON.parse(first).layers.files).toMatchObject({ state: "enforced", missing: [] });
-    place.run(["run", "--audit", "b.jsonl", "--", "true"]);
+    place.run(["run", "-p", "builtin:observe", "--audit", "b.jsonl", "--", "true"]);
     const [other = ""] = readFileSync(join(place.path, "b.jsonl"), "utf8").split("\n");
     expect(JSON.parse(other).layers.files.state).toBe("off");
   });

@@ -1,6 +1,6 @@
-/** builtin:sealed: work goes on in the project, secrets stay closed. */
+/** The embedded default: work goes on in the project, secrets stay closed. */
 import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Playground, type Ran } from "./sealed-run.ts";
 
@@ -17,7 +17,7 @@ function home(): Playground {
 }
 
 function run(place: Playground, script: string, cwd = "project"): Ran {
-  return place.run(["run", "-p", "builtin:sealed", "--", "sh", "-c", script], {
+  return place.run(["run", "--", "sh", "-c", script], {
     cwd: join(place.path, cwd),
     env: { HOME: place.path },
   });
@@ -25,7 +25,7 @@ function run(place: Playground, script: string, cwd = "project"): Ran {
 
 const CAN_PLACE = process.getuid?.() === 0;
 
-describe.if(CAN_PLACE)("builtin:sealed", () => {
+describe.if(CAN_PLACE)("the embedded default", () => {
   test.each([
     { script: "cat ../.ssh/id_ed25519", exit: 1, because: "keys are secret" },
     { script: "cat ~/.aws/credentials", exit: 1, because: "so are tokens" },
@@ -62,5 +62,51 @@ describe.if(CAN_PLACE)("builtin:sealed", () => {
     expect(ran.stdout).toBe("# mine\nok\n");
     expect(ran.stderr).toContain("nothing can be created, removed or renamed directly in");
     expect(readFileSync(join(place.path, ".bashrc"), "utf8")).toBe("# mine\n");
+  });
+
+  test("without HOME it guards the home directory of the user", () => {
+    using place = home();
+    const words = ["run", "--", "sh", "-c", "echo fine; cat /etc/shadow"];
+    const ran = place.run(words, { cwd: join(place.path, "project"), env: { HOME: "" } });
+    expect(ran).toMatchObject({ exit: 1, stdout: "fine\n" });
+  });
+
+  test("grants on the command line stand alone without a policy, and add to one", () => {
+    using place = home();
+    const at = { cwd: join(place.path, "project"), env: { HOME: place.path } };
+    const write = ["--allow", place.path, "--", "sh", "-c", "cat ../notes; echo x > ../new"];
+    expect(place.run(["run", ...write], at)).toMatchObject({ exit: 0, stdout: "plain\n" });
+    const read = ["run", "--allow", ".", "--", "cat", "../notes"];
+    expect(place.run(read, at).exit).toBe(1);
+    expect(place.run(["run", "-p", "builtin:default", ...read.slice(1)], at).exit).toBe(0);
+  });
+
+  test("a home directory in a temporary directory does not close that", () => {
+    using place = new Playground();
+    const at = { cwd: place.directory("project"), env: { HOME: place.directory("home") } };
+    const script = "f=$(mktemp /tmp/faraday-sealed-XXXXXX) && echo x > $f && cat $f && rm $f";
+    const ran = place.run(["run", "--", "sh", "-c", script], at);
+    expect(ran).toMatchObject({ exit: 0, stdout: "x\n", stderr: "" });
+  });
+
+  test("secrets that are there are guarded in a temporary directory too", () => {
+    using place = new Playground();
+    place.file("home/.ssh/id", "secret\n");
+    const at = { cwd: place.directory("project"), env: { HOME: join(place.path, "home") } };
+    const ran = place.run(["run", "--", "sh", "-c", "echo x > y && cat y ~/.ssh/id"], at);
+    expect(ran).toMatchObject({ exit: 1, stdout: "x\n" });
+  });
+
+  test("a tool that never ran gets its directory, one that is not installed does not", () => {
+    using place = home();
+    const at = {
+      cwd: join(place.path, "project"),
+      env: { HOME: place.path, PATH: `${place.path}/bin:/usr/bin:/bin` },
+    };
+    const script = place.file("bin/codex", "#!/bin/sh\necho x > ~/.codex/state && echo kept\n");
+    chmodSync(script, 0o755);
+    expect(place.run(["run", "--", "codex"], at).stdout).toBe("kept\n");
+    expect(existsSync(join(place.path, ".codex/state"))).toBe(true);
+    expect(existsSync(join(place.path, ".gemini"))).toBe(false);
   });
 });

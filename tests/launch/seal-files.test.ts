@@ -17,7 +17,14 @@ function sealed(table: string, landlockAbi: number) {
   const loaded = loadPolicy(path, context);
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.error));
   const cli = { read: [], write: [], allow: [] };
-  return sealFiles({ loaded: loaded.value, cli, context, audit: null, landlockAbi });
+  return sealFiles({
+    loaded: loaded.value,
+    cli,
+    context,
+    audit: null,
+    landlockAbi,
+    isInstalled: () => false,
+  });
 }
 
 describe("a kernel without Landlock", () => {

@@ -17,7 +17,14 @@ function sealOn(landlockAbi: number, table: string) {
     writeFileSync(path, `[filesystem]\nread_globs = ["/usr"]\n${table}`);
     const loaded = loadPolicy(path, context);
     if (!loaded.ok) throw new Error(loaded.error[0]?.message);
-    const request = { cli: NO_FILES, context, audit: null, landlockAbi, cwd: place };
+    const request = {
+      cli: NO_FILES,
+      context,
+      audit: null,
+      landlockAbi,
+      isInstalled: () => false,
+      cwd: place,
+    };
     return sealFiles({ loaded: loaded.value, ...request });
   } finally {
     rmSync(place, { recursive: true, force: true });
@@ -43,7 +50,8 @@ describe("files on a kernel without Landlock", () => {
 });
 
 describe("layerStates()", () => {
-  const features = { release: "6.18.0", landlockAbi: 7, ptraceRefusal: null };
+  const REST = { takesDescriptors: true, waitsKillable: true };
+  const features = { release: "6.18.0", landlockAbi: 7, ptraceRefusal: null, ...REST };
 
   test("a kernel that has everything enforces everything", () => {
     const { exec, supervisor } = layerStates({ ...features });

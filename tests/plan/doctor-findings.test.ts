@@ -14,6 +14,7 @@ const FIT: MachineFacts = {
   listenerError: null,
   hasWaitKillable: true,
   hasSyncWakeUp: true,
+  takesDescriptors: true,
   ptraceRefusal: null,
   ptraceScope: 1,
   hasProc: true,
@@ -48,6 +49,8 @@ describe("what only costs something is a limit, with its cost", () => {
   test.each([
     { id: "seccomp-wait-killable", changes: { hasWaitKillable: false } },
     { id: "seccomp-sync-wake-up", changes: { hasSyncWakeUp: false } },
+    { id: "pidfd-getfd", changes: { takesDescriptors: false } },
+    { id: "landlock-net", changes: { landlockAbi: 3 } },
     { id: "landlock-refer", changes: { landlockAbi: 1 } },
     { id: "landlock-truncate", changes: { landlockAbi: 2 } },
     { id: "landlock-ioctl_dev", changes: { landlockAbi: 4 } },

@@ -6,6 +6,7 @@ import { Errno } from "../../ffi/abi/errno.ts";
 import { REPOSITORY } from "../../scripts/source-files.ts";
 import { execFilter } from "../../src/plan/exec-filter.ts";
 import { SEAL_KINDS, type SealKind, sealFilter } from "../../src/plan/file-filter.ts";
+import { networkFilter } from "../../src/plan/network-filter.ts";
 import { runFilter } from "./bpf-machine.ts";
 
 const arch = archOf(process.arch);
@@ -65,7 +66,7 @@ const numberOf = (call: string): number => {
   return numbers[arch === "aarch64" ? 1 : 0];
 };
 
-type FilterFile = Readonly<Record<"arch" | "filter" | SealKind, string>>;
+type FilterFile = Readonly<Record<"arch" | "filter" | SealKind | `${SealKind}-pinned`, string>>;
 const built = (): FilterFile =>
   JSON.parse(readFileSync(join(REPOSITORY, "build/exec-filter.json"), "utf8"));
 
@@ -118,7 +119,10 @@ describe.skipIf(!CAN_COMPILE)("the filter of the exec gate", () => {
     expect(filter).toBe(compileFilter(execFilter()).toString("base64"));
     for (const kind of SEAL_KINDS) {
       const rules = [...execFilter(), ...sealFilter(kind)];
-      expect(built()[kind]).toBe(compileFilter(rules).toString("base64"));
+      const open = compileFilter([...rules, ...networkFilter("unix")]).toString("base64");
+      const pinned = compileFilter([...rules, ...networkFilter("pin")]).toString("base64");
+      expect(built()[kind]).toBe(open);
+      expect(built()[`${kind}-pinned`]).toBe(pinned);
     }
   });
 
@@ -188,6 +192,8 @@ describe.skipIf(!CAN_COMPILE)("the filter of the exec gate", () => {
     { call: "prctl", args: [PR_SET_NAME], want: "ALLOW", because: "harmless" },
     { call: "ioctl", args: [0, TIOCSTI], want: "EPERM", because: "it types on the terminal" },
     { call: "ioctl", args: [0, garbage(TIOCSTI)], want: "EPERM", because: "high half" },
+    { call: "ioctl", args: [0, 0xaa00], want: "EPERM", because: "/dev/userfaultfd" },
+    { call: "ioctl", args: [0, 0xaa01], want: "ALLOW", because: "another command" },
     { call: "ioctl", args: [0, TIOCLINUX], want: "EPERM", because: "it pastes on the console" },
     { call: "ioctl", args: [0, garbage(TIOCLINUX)], want: "EPERM", because: "high half" },
     { call: "ioctl", args: [0, TIOCGWINSZ], want: "ALLOW", because: "harmless" },

@@ -45,18 +45,6 @@ const table: Case[] = [
   },
   { text: `${meta("")}[zzz]`, at: "unknown-table p.toml:4:2+3", says: "[zzz]", hint: "[[rule]]" },
   {
-    text: `${meta("")}[network]\nallowed_hosts = []`,
-    at: "unknown-table p.toml:4:2+7",
-    says: "no table [network]",
-    hint: "this version has no network layer",
-  },
-  {
-    text: `${meta("")}[credentials.x]`,
-    at: "unknown-table p.toml:4:2+11",
-    says: "no table [credentials]",
-    hint: "this version has no network layer",
-  },
-  {
     text: `default_action = "deny"\n${meta("")}`,
     at: "unknown-key p.toml:1:1+14",
     says: "`default_action` stands outside of any table",
@@ -461,7 +449,7 @@ id = "a"
 exe = "\${A}\${B}"
 [filesystem]
 read_globs = ["/a/../b", "\${C}"]
-[network]
+[networking]
 `;
   const result = parse(text);
   expect(result.ok ? [] : result.error.map(place)).toEqual([
@@ -480,7 +468,7 @@ read_globs = ["/a/../b", "\${C}"]
     "undefined-variable p.toml:13:12+4",
     "bad-glob p.toml:15:15+9",
     "undefined-variable p.toml:15:27+4",
-    "unknown-table p.toml:16:2+7",
+    "unknown-table p.toml:16:2+10",
   ]);
 });
 

@@ -6,6 +6,7 @@ import type { ExecRequest } from "../../src/policy/request.ts";
 import { err, ok, type Result } from "../../src/policy/result.ts";
 
 export interface FixtureOptions {
+  readonly name?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly home?: string | undefined;
   /** Bases by reference. */
@@ -17,7 +18,7 @@ export function parse(
   options: FixtureOptions = {},
 ): Result<ParsedPolicy, Diagnostic[]> {
   return parsePolicy(
-    { name: "p.toml", text },
+    { name: options.name ?? "p.toml", text },
     {
       env: (name) => options.env?.[name],
       home: "home" in options ? options.home : "/home/ann",
