@@ -3,7 +3,7 @@ import { mkdirSync, realpathSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import "./prepare.ts";
 import type { BunPlugin } from "bun";
-import { closeRuntime } from "./close-runtime.ts";
+import { editRuntime } from "./edit-runtime.ts";
 
 const root = join(import.meta.dir, "..");
 
@@ -133,7 +133,7 @@ export async function buildBinary(target: BuildTarget): Promise<void> {
   }
   await Bun.write(main, text.replaceAll("./supervisor-worker.ts", "./supervisor-worker.js"));
   compile(target);
-  await closeRuntime(outfile, target.runtime);
+  await editRuntime(outfile, target.runtime);
 }
 
 function compile({ name, runtime, stage, outfile }: BuildTarget): void {

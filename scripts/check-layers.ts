@@ -53,9 +53,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   // The Worker's entry stands beside main.ts, or its path would not resolve once compiled.
   "src/supervisor-worker.ts": {
-    mayImport: ["src/launch", "src/supervise", "src/supervisor-messages.ts", ...FFI],
+    mayImport: ["src/launch", "src/policy", "src/supervise", "src/supervisor-messages.ts", ...FFI],
   },
-  "src/supervisor-messages.ts": { mayImport: ["src/launch", "src/plan", "src/supervise"] },
+  "src/supervisor-messages.ts": {
+    mayImport: ["src/launch", "src/plan", "src/policy", "src/supervise"],
+  },
 };
 
 const FFI_IMPORTERS = ["ffi/calls/libc.ts", "ffi/calls/libseccomp.ts"];

@@ -1,8 +1,13 @@
 import type { Launcher } from "./launch/spawn-launcher.ts";
 import type { LaunchPlan } from "./plan/launch-plan.ts";
+import type { Policy } from "./policy/model.ts";
 import type { SessionConfig, SessionResult } from "./supervise/session.ts";
 
-/** Main thread to Worker, once. */
+/** Main thread to Worker: the policy as soon as it is read, then the order, once each. */
+export type WorkerMessage =
+  | { readonly kind: "policy"; readonly policy: Policy }
+  | ({ readonly kind: "order" } & WorkerOrder);
+
 export interface WorkerOrder {
   readonly launcher: Launcher;
   readonly plan: LaunchPlan;

@@ -2,8 +2,9 @@
 import { LineWriter } from "../ffi/calls/line-writer.ts";
 import { execFailure, sendGo, sendPlan, takeListener } from "./launch/hand-over.ts";
 import { journalSink } from "./supervise/journal-sink.ts";
+import { ReadyPolicy } from "./supervise/ready-policy.ts";
 import { Session } from "./supervise/session.ts";
-import type { WorkerOrder, WorkerReport } from "./supervisor-messages.ts";
+import type { WorkerMessage, WorkerOrder, WorkerReport } from "./supervisor-messages.ts";
 
 declare const self: Worker;
 
@@ -12,11 +13,10 @@ const say = (line: string): void => void stderr.write(`faraday: ${line}\n`);
 const collectGarbage = (): void => Bun.gc(true);
 const nowMs = (): number => performance.now();
 
-function serve({ launcher, plan, session: config }: WorkerOrder): WorkerReport {
+function serve(ready: ReadyPolicy, { launcher, plan, session: config }: WorkerOrder): WorkerReport {
   sendPlan(launcher.socket, plan);
   const journal = journalSink(config.journalFd ?? -1);
-  const session = new Session(config, { nowMs, say, journal, collectGarbage });
-  session.rehearse();
+  const session = new Session(ready, config, { nowMs, say, journal, collectGarbage });
   const listener = takeListener(launcher.socket);
   if (listener.kind === "failed") return { kind: "launch-failed", message: listener.message };
   const result = session.run({
@@ -28,12 +28,25 @@ function serve({ launcher, plan, session: config }: WorkerOrder): WorkerReport {
   return { kind: "ended", result, execErrno: execFailure(launcher.socket) };
 }
 
-self.onmessage = ({ data }: MessageEvent<WorkerOrder>) => {
-  try {
-    self.postMessage(serve(data));
-  } catch (error) {
-    // A bug of ours. The main thread ends the run at once, and with it the command.
-    const message = error instanceof Error ? error.message : String(error);
-    self.postMessage({ kind: "crashed", message } satisfies WorkerReport);
+function take(message: WorkerMessage): void {
+  if (message.kind === "policy") {
+    const ready = new ReadyPolicy(message.policy);
+    self.onmessage = guarded((order) => {
+      if (order.kind === "order") self.postMessage(serve(ready, order));
+    });
   }
-};
+}
+
+function guarded(handle: (message: WorkerMessage) => void) {
+  return ({ data }: MessageEvent<WorkerMessage>): void => {
+    try {
+      handle(data);
+    } catch (error) {
+      // A bug of ours. The main thread ends the run at once, and with it the command.
+      const message = error instanceof Error ? error.message : String(error);
+      self.postMessage({ kind: "crashed", message } satisfies WorkerReport);
+    }
+  };
+}
+
+self.onmessage = guarded(take);

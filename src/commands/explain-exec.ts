@@ -8,7 +8,7 @@ import { permitRule } from "../policy/permit-rule.ts";
 import { findProgram } from "../policy/read-test.ts";
 import type { ExecRequest, ParentIdentity, Verdict } from "../policy/request.ts";
 import { ExecJudge } from "../supervise/exec-judge.ts";
-import { nameTrust } from "../supervise/name-trust.ts";
+import { findKnownFiles, nameTrust } from "../supervise/name-trust.ts";
 import { ProgramFinder } from "../supervise/program-file.ts";
 
 export interface ExecQuestion {
@@ -72,7 +72,7 @@ function judge(question: ExecQuestion, compiled: CompiledPolicy): Judged {
       return verdict;
     },
   };
-  const trust = nameTrust(compiled, files, question.writableTrees);
+  const trust = nameTrust(findKnownFiles(compiled, files), question.writableTrees);
   const judgement = new ExecJudge(recording, files, finder, trust).judge(
     {
       view,

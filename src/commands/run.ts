@@ -10,7 +10,7 @@ import { superviseSignals } from "../launch/supervise-signals.ts";
 import type { RunningProxy } from "../proxy/start-proxy.ts";
 import { BusyMark } from "../supervise/busy-mark.ts";
 import { watchSupervisor } from "../supervise/watchdog.ts";
-import type { WorkerOrder, WorkerReport } from "../supervisor-messages.ts";
+import type { WorkerMessage, WorkerOrder, WorkerReport } from "../supervisor-messages.ts";
 import { RunJournal } from "./run-journal.ts";
 import { startProxyIfAsked } from "./run-proxy.ts";
 
@@ -26,7 +26,10 @@ export async function runRun(
   const ended = workerReport(worker);
   const caller = readCallerState({ ignoredChildren: launcher.ignoredChildren });
   superviseSignals(caller.ignoredSignals, launcher.pid);
-  const prepared = await prepareRun(invocation, caller);
+  const tell = (message: WorkerMessage): void => worker.postMessage(message);
+  const prepared = await prepareRun(invocation, caller, (policy) =>
+    tell({ kind: "policy", policy }),
+  );
   if (!prepared.ok) return refuse(prepared.error, invocation);
   const run = prepared.value;
   const session = crypto.getRandomValues(new Uint8Array(8)).toHex();
@@ -43,7 +46,7 @@ export async function runRun(
   if (proxy !== null && "exit" in proxy) return refuse(proxy, invocation);
   const busyMark = new SharedArrayBuffer(BusyMark.BYTES);
   const shared = { launcher, session, journalFd: journal.fd, busyMark, trace, proxy };
-  worker.postMessage(orderFor(invocation, run, shared));
+  tell({ kind: "order", ...orderFor(invocation, run, shared) });
   const { onSupervisorTimeoutMs } = run.loaded.policy.meta;
   watchSupervisor(new BusyMark(busyMark), onSupervisorTimeoutMs, {
     refused: (tid) => {
@@ -74,7 +77,6 @@ function orderFor(
     launcher: shared.launcher,
     plan: { ...run.plan, environment: shared.proxy?.environment ?? run.plan.environment },
     session: {
-      policy: run.loaded.policy,
       journalFd: shared.journalFd,
       sessionId: shared.session,
       trace: shared.trace,

@@ -20,7 +20,7 @@ import {
   type SharedFile,
 } from "../plan/path-facts.ts";
 import { bytesToText, textToBytes } from "../policy/byte-text.ts";
-import { type Mount, otherPlaces, parseMounts } from "./mount-table.ts";
+import { MountTable } from "./mount-table.ts";
 
 const LINKS_MAX = 40;
 const SHARED_ENTRIES_MAX = 20_000;
@@ -45,7 +45,8 @@ export class DiskFacts implements PathFacts {
   readonly #files = new FileCalls();
   readonly #known = new Map<string, PathFact>();
   readonly #lists = new Map<string, readonly DirectoryEntry[] | null>();
-  #mounts: readonly Mount[] | null = null;
+  readonly #names = new Map<string, ReadonlySet<string>>();
+  #mounts: MountTable | null = null;
 
   readonly look = (path: string): PathFact => this.#look(path, 0);
 
@@ -86,9 +87,19 @@ export class DiskFacts implements PathFacts {
     if (name === "..") return null;
     if (kind === "missing") return { kind, realPath: joinPath(realPath, name) };
     if (kind !== "directory") return null;
-    const entries = this.list(realPath);
-    if (entries === null || entries.some((entry) => entry.name === name)) return null;
+    const names = this.#namesIn(realPath);
+    if (names === null || names.has(name)) return null;
     return { kind: "missing", realPath: joinPath(realPath, name) };
+  }
+
+  #namesIn(directory: string): ReadonlySet<string> | null {
+    const known = this.#names.get(directory);
+    if (known !== undefined) return known;
+    const entries = this.list(directory);
+    if (entries === null) return null;
+    const names = new Set(entries.map(({ name }) => name));
+    this.#names.set(directory, names);
+    return names;
   }
 
   /** A dangling link leads to where its target would be. */
@@ -115,12 +126,12 @@ export class DiskFacts implements PathFacts {
   };
 
   readonly otherPlaces = (path: string): readonly string[] => {
-    this.#mounts ??= parseMounts(readKernelText("/proc/self/mountinfo") ?? "");
-    return otherPlaces(toBytes(path), this.#mounts).map(toText);
+    this.#mounts ??= new MountTable(readKernelText("/proc/self/mountinfo") ?? "");
+    return this.#mounts.otherPlaces(toBytes(path)).map(toText);
   };
 
   readonly sharedFile = (path: string): SharedFile => {
-    if (this.#known.get(path)?.kind === "missing") return { kind: "none" };
+    if (this.look(path).kind === "missing") return { kind: "none" };
     const pending = [path];
     for (let count = 0; pending.length > 0; count++) {
       if (count >= SHARED_ENTRIES_MAX) return { kind: "too-many" };

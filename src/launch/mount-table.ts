@@ -1,48 +1,58 @@
 import { isBeneath } from "../plan/path-facts.ts";
 
 /** A line of /proc/self/mountinfo, as far as it matters here. One character a byte. */
-export interface Mount {
+interface Mount {
   readonly device: string;
   /** The directory of the file system that is mounted. */
   readonly root: string;
   readonly place: string;
 }
 
-export function parseMounts(mountinfo: string): readonly Mount[] {
-  return mountinfo.split("\n").flatMap((line) => {
-    const [, , device, root, place] = line.split(" ");
-    if (device === undefined || root === undefined || place === undefined) return [];
-    return { device, root: unescaped(root), place: unescaped(place) };
-  });
-}
+/** Where file systems are mounted: most of them once, so most questions have a short answer. */
+export class MountTable {
+  readonly #byPlace = new Map<string, Mount>();
+  readonly #byDevice = new Map<string, Mount[]>();
 
-/**
- * Where else `path`, or a part of it, can be found because its file system is mounted twice. A
- * place that another mount hides is told as well: too many holes do no harm.
- */
-export function otherPlaces(path: string, mounts: readonly Mount[]): readonly string[] {
-  const own = mountOf(path, mounts);
-  if (own === null) return [];
-  const inside = moved(path, own.place, own.root);
-  const places = new Set<string>();
-  for (const { device, root, place } of mounts) {
-    if (device !== own.device) continue;
-    if (isBeneath(inside, root)) places.add(moved(inside, root, place));
-    // A part of the hole is mounted somewhere else.
-    else if (isBeneath(root, inside)) places.add(place);
+  /** The text of /proc/self/mountinfo. */
+  constructor(mountinfo: string) {
+    for (const line of mountinfo.split("\n")) {
+      const [, , device, root, place] = line.split(" ");
+      if (device === undefined || root === undefined || place === undefined) continue;
+      const mount = { device, root: unescaped(root), place: unescaped(place) };
+      // Of two mounts on one place the later one is seen.
+      this.#byPlace.set(mount.place, mount);
+      const same = this.#byDevice.get(device);
+      if (same === undefined) this.#byDevice.set(device, [mount]);
+      else same.push(mount);
+    }
   }
-  places.delete(path);
-  return [...places];
-}
 
-/** Of two mounts on one place the later one is seen. */
-function mountOf(path: string, mounts: readonly Mount[]): Mount | null {
-  let best: Mount | null = null;
-  for (const mount of mounts) {
-    if (!isBeneath(path, mount.place)) continue;
-    if (best === null || mount.place.length >= best.place.length) best = mount;
+  /**
+   * Where else `path`, or a part of it, can be found because its file system is mounted twice. A
+   * place that another mount hides is told as well: too many holes do no harm.
+   */
+  otherPlaces(path: string): readonly string[] {
+    const own = this.#mountOf(path);
+    const same = own === null ? [] : (this.#byDevice.get(own.device) ?? []);
+    if (own === null || same.length < 2) return [];
+    const inside = moved(path, own.place, own.root);
+    const places = new Set<string>();
+    for (const { root, place } of same) {
+      if (isBeneath(inside, root)) places.add(moved(inside, root, place));
+      // A part of the hole is mounted somewhere else.
+      else if (isBeneath(root, inside)) places.add(place);
+    }
+    places.delete(path);
+    return [...places];
   }
-  return best;
+
+  #mountOf(path: string): Mount | null {
+    for (let at = path; at !== ""; at = at.slice(0, at.lastIndexOf("/"))) {
+      const mount = this.#byPlace.get(at);
+      if (mount !== undefined) return mount;
+    }
+    return this.#byPlace.get("/") ?? null;
+  }
 }
 
 /** `path` below `from` as it is called below `to`. */

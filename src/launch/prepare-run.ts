@@ -11,7 +11,7 @@ import { networkLayerState } from "../plan/network-layer-state.ts";
 import { type NetworkPin, withPorts } from "../plan/network-pin.ts";
 import { bytesToText, textToBytes } from "../policy/byte-text.ts";
 import type { Diagnostic } from "../policy/diagnostic.ts";
-import type { NetworkPolicy } from "../policy/model.ts";
+import type { NetworkPolicy, Policy } from "../policy/model.ts";
 import { readCliNetwork } from "../policy/read-cli-network.ts";
 import { err, ok, type Result } from "../policy/result.ts";
 import { type CallerState, variable } from "./caller-state.ts";
@@ -59,10 +59,14 @@ export interface PreparedRun {
 
 const latin1 = (text: string): string => Buffer.from(textToBytes(text)).toString("latin1");
 
-/** argv to plan: everything that can be refused is refused here, before anything is started. */
+/**
+ * argv to plan: everything that can be refused is refused here, before anything is started.
+ * `policyLoaded` is told of the policy as soon as there is one: others have work to do with it.
+ */
 export async function prepareRun(
   request: RunRequest,
   caller: CallerState,
+  policyLoaded: (policy: Policy) => void,
 ): Promise<Result<PreparedRun, Refusal>> {
   const closed = request.keepFds.find((fd) => !isOpenDescriptor(fd));
   if (closed !== undefined) {
@@ -74,6 +78,7 @@ export async function prepareRun(
     const message = "the policy has errors, so nothing was started";
     return err({ exit: 125, message, hint: null, diagnostics: loaded.error });
   }
+  policyLoaded(loaded.value.policy);
   const features = probeKernel();
   const searchPath = variable(caller.environment, "PATH");
   const sealed = await sealIfAsked(request, loaded.value, context, { features, searchPath });
@@ -107,10 +112,7 @@ export async function prepareRun(
     ignoredSignals: caller.ignoredSignals,
     signalMaskHex: caller.signalMaskHex,
     keepFds: request.keepFds,
-    dropCapabilities: [
-      ...Object.values(Capability),
-      ...(pin?.hold === "pin" ? Object.values(NetworkCapability) : []),
-    ],
+    dropCapabilities: capabilitiesToDrop(pin),
     landlock: domain === null ? null : withPorts(domain, pin, features.landlockAbi),
     filter: filterFor(request, seal, features, pin).toString("latin1"),
   };
@@ -128,6 +130,11 @@ export async function prepareRun(
     pin,
     explain: request.explainDenials ? explained(seal) : null,
   });
+}
+
+function capabilitiesToDrop(pin: NetworkPin | null): readonly number[] {
+  const network = pin?.hold === "pin" ? Object.values(NetworkCapability) : [];
+  return [...Object.values(Capability), ...network];
 }
 
 /** The path of what will be executed, one character a byte. */

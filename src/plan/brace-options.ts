@@ -7,6 +7,7 @@ const OPTIONS_MAX = 64;
  * be too many.
  */
 export function braceOptions(tokens: readonly GlobToken[]): readonly GlobToken[][] | null {
+  if (!tokens.some(({ kind }) => kind === "either")) return [[...tokens]];
   let options: GlobToken[][] = [[]];
   for (const token of tokens) {
     if (token.kind !== "either") {

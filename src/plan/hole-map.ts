@@ -10,12 +10,12 @@ export class HoleMap {
 
   constructor(holes: Holes) {
     this.#holes = holes;
-    for (const path of [...holes.paths.keys(), ...holes.closed.keys()]) {
-      for (const each of upwards(path)) {
-        if (this.#ways.has(each)) break;
-        this.#ways.add(each);
-      }
-    }
+    for (const path of holes.paths.keys()) this.#addWay(path);
+    for (const path of holes.closed.keys()) this.#addWay(path);
+  }
+
+  #addWay(path: string): void {
+    for (let at = path; !this.#ways.has(at); at = above(at)) this.#ways.add(at);
   }
 
   /** With more holes. */
@@ -27,11 +27,11 @@ export class HoleMap {
 
   /** The glob of the hole that the path is or lies in. */
   around(path: string): string | null {
-    for (const each of upwards(path)) {
-      const glob = this.#holes.paths.get(each);
+    for (let at = path; ; at = above(at)) {
+      const glob = this.#holes.paths.get(at);
       if (glob !== undefined) return glob;
+      if (at === "/") return null;
     }
-    return null;
   }
 
   isHole(path: string): boolean {
@@ -44,8 +44,7 @@ export class HoleMap {
   }
 }
 
-/** A path and the directories above it, up to `/`. */
-function* upwards(path: string): Generator<string> {
-  for (let at = path; at !== "/" && at !== ""; at = at.slice(0, at.lastIndexOf("/"))) yield at;
-  yield "/";
+/** The directory that an absolute path lies in; `/` for itself. */
+function above(path: string): string {
+  return path.slice(0, path.lastIndexOf("/")) || "/";
 }

@@ -23,6 +23,10 @@ export function holePatterns(
 ): Result<readonly HolePattern[], string> {
   const parsed = parseGlob(grant.glob);
   if (!parsed.ok) return parsed;
+  const [only] = parsed.value;
+  if (parsed.value.length === 1 && only?.kind === "text") {
+    return ok([{ base: absolutePath(only.text, cwd), rest: [], grant }]);
+  }
   const options = braceOptions(parsed.value);
   if (options === null) return err("the braces stand for too many paths");
   const patterns: HolePattern[] = [];

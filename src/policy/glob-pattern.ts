@@ -23,6 +23,9 @@ const GLOB_TEXTS_MAX = 1024;
 const SLASH = 0x2f;
 const CODE_POINT_MAX = 0x10ffff;
 
+/** Everything but these stands for itself, and hardly a path of a policy has any. */
+const SPECIAL = /[\\*?[{]/;
+
 class GlobMistake extends Error {}
 
 /** Reads a glob; the error is a sentence that says what is wrong with it. */
@@ -30,6 +33,7 @@ export function parseGlob(glob: string): Result<readonly GlobToken[], string> {
   if (glob.length > GLOB_CHARACTERS_MAX) {
     return err(`the glob is longer than ${GLOB_CHARACTERS_MAX} characters`);
   }
+  if (!SPECIAL.test(glob)) return ok(glob === "" ? [] : [{ kind: "text", text: glob }]);
   try {
     return ok(new GlobReader(glob).readAll());
   } catch (error) {

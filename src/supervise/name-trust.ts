@@ -8,21 +8,20 @@ import type { NameTrust } from "./exec-judge.ts";
 const PROGRAM_DIRECTORIES = ["/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"] as const;
 const NONE: readonly string[] = [];
 
-/**
- * What is known at the start: the files that deny rules name, by inode, so that a hard link does
- * not get around them; and the trees that the agent may write, where a name proves nothing.
- */
-export function nameTrust(
-  policy: CompiledPolicy,
-  files: FileCalls,
-  writableTrees: readonly string[],
-): NameTrust {
-  const byId = new Map<string, string[]>();
+/** Files that are known by what they are, whatever name they go by. */
+export interface KnownFiles {
+  /** The names of files that deny rules name, by id: a hard link does not get around them. */
+  readonly denied: ReadonlyMap<string, readonly string[]>;
+  readonly loaders: ReadonlySet<string>;
+}
+
+export function findKnownFiles(policy: CompiledPolicy, files: FileCalls): KnownFiles {
+  const denied = new Map<string, string[]>();
   const note = (path: string): void => {
     const stat = files.stat(AT_FDCWD, path, 0);
     if (stat === null) return;
-    const names = byId.get(stat.id);
-    if (names === undefined) byId.set(stat.id, [path]);
+    const names = denied.get(stat.id);
+    if (names === undefined) denied.set(stat.id, [path]);
     else if (!names.includes(path)) names.push(path);
   };
   for (const path of policy.deniedPrograms.paths) if (path.startsWith("/")) note(path);
@@ -35,11 +34,16 @@ export function nameTrust(
     const stat = files.stat(AT_FDCWD, path, 0);
     if (stat !== null) loaders.add(stat.id);
   }
+  return { denied, loaders };
+}
+
+/** In the trees that the agent may write a name proves nothing. */
+export function nameTrust(known: KnownFiles, writableTrees: readonly string[]): NameTrust {
   const trees = writableTrees.map((tree) => (tree.endsWith("/") ? tree : `${tree}/`));
   return {
     isPlantable: (path) => trees.some((tree) => `${path}/`.startsWith(tree)),
-    aliases: (fileId) => byId.get(fileId) ?? NONE,
-    isLoader: (fileId) => loaders.has(fileId),
+    aliases: (fileId) => known.denied.get(fileId) ?? NONE,
+    isLoader: (fileId) => known.loaders.has(fileId),
   };
 }
 

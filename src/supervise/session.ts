@@ -1,5 +1,4 @@
 import type { Fd } from "../../ffi/abi/brand.ts";
-import { FileCalls } from "../../ffi/calls/file.ts";
 import { IntervalTimer } from "../../ffi/calls/interval-timer.ts";
 import { Listener } from "../../ffi/calls/notify.ts";
 import { SocketCalls } from "../../ffi/calls/socket-calls.ts";
@@ -7,16 +6,13 @@ import { StopSignals } from "../../ffi/calls/stop-signals.ts";
 import { Tracer } from "../../ffi/calls/tracer.ts";
 import { Journal, type JournalSink } from "../audit/journal.ts";
 import type { NetworkPin } from "../plan/network-pin.ts";
-import { type CompiledPolicy, compilePolicy } from "../policy/compile-policy.ts";
-import type { Policy } from "../policy/model.ts";
 import { ArgumentMemory } from "./argument-memory.ts";
 import { BusyMark } from "./busy-mark.ts";
 import { type CallNumbers, callNumbers } from "./call-numbers.ts";
-import { CallerReader } from "./caller.ts";
 import { CallerMemory } from "./caller-memory.ts";
 import { ElfInterpreters } from "./elf-interpreters.ts";
 import { ExecGate } from "./exec-gate.ts";
-import { ExecJudge } from "./exec-judge.ts";
+import type { ExecJudge } from "./exec-judge.ts";
 import { type Denial, ExecLog } from "./exec-log.ts";
 import { ExecVerifier } from "./exec-verifier.ts";
 import { FileExplainer } from "./file-explainer.ts";
@@ -26,18 +22,16 @@ import { makeSocketGuard } from "./make-socket-guard.ts";
 import { MappedFiles } from "./mapped-files.ts";
 import { MetadataGuard } from "./metadata-guard.ts";
 import { MismatchJudge } from "./mismatch-judge.ts";
-import { nameTrust } from "./name-trust.ts";
 import { answerPeerCall } from "./peer-guard.ts";
 import { PendingConnects } from "./pending-connects.ts";
 import { ProcessIdentities } from "./process-identities.ts";
-import { ProgramFinder } from "./program-file.ts";
+import type { ReadyPolicy } from "./ready-policy.ts";
 import { type SocketDenial, SocketLog } from "./socket-log.ts";
 import { StopWait } from "./stop-wait.ts";
 import { type Ending, Supervisor } from "./supervisor.ts";
 
 /** What the main thread hands over; plain data, cloned into the Worker. */
 export interface SessionConfig {
-  readonly policy: Policy;
   readonly journalFd: number | null;
   readonly sessionId: string;
   /** Trace every verdict on stderr. */
@@ -83,25 +77,24 @@ type CallHandler = { readonly handle: () => boolean };
 
 /** Puts the parts together for one run, and runs it. */
 export class Session {
+  readonly #ready: ReadyPolicy;
   readonly #config: SessionConfig;
   readonly #effects: SessionEffects;
   readonly #journal: Journal;
   readonly #log: ExecLog;
   readonly #fileLog: FileLog;
   readonly #socketLog: SocketLog;
-  readonly #compiled: CompiledPolicy;
   readonly #judge: ExecJudge;
-  readonly #files = new FileCalls();
   readonly #tracer = new Tracer();
   readonly #stops: StopWait;
-  readonly #callers = new CallerReader(this.#files);
-  readonly #finder = new ProgramFinder(this.#files);
-  readonly #identities = new ProcessIdentities(this.#files, this.#callers);
+  readonly #identities: ProcessIdentities;
   readonly #numbers: CallNumbers = callNumbers();
   #journalBroken = false;
   #startedMs = 0;
 
-  constructor(config: SessionConfig, effects: SessionEffects) {
+  constructor(ready: ReadyPolicy, config: SessionConfig, effects: SessionEffects) {
+    this.#ready = ready;
+    this.#identities = new ProcessIdentities(ready.files, ready.callers);
     this.#config = config;
     this.#effects = effects;
     this.#journal = new Journal(config.journalFd === null ? null : effects.journal);
@@ -112,9 +105,7 @@ export class Session {
       timer: IntervalTimer.ofThisThread(),
       nowMs: effects.nowMs,
     });
-    this.#compiled = compilePolicy(config.policy);
-    const trust = nameTrust(this.#compiled, this.#files, config.writableTrees);
-    this.#judge = new ExecJudge(this.#compiled, this.#files, this.#finder, trust);
+    this.#judge = ready.judge(config.writableTrees);
     this.#log = new ExecLog(this.#journal, config.sessionId, trace);
     this.#fileLog = new FileLog(this.#journal, config.sessionId, {
       holes: config.explain?.holes ?? [],
@@ -123,44 +114,21 @@ export class Session {
     this.#socketLog = new SocketLog(this.#journal, config.sessionId, () => this.#journalFailed());
   }
 
-  /**
-   * Does once, for nothing, what every exec needs. Code that runs for the first time is slow, and
-   * the launcher is not ready yet.
-   */
-  rehearse(): void {
-    const view = { tid: process.pid, tgid: process.pid };
-    const file = this.#finder.find("/proc/self/exe", view, "/");
-    if (typeof file === "number") return;
-    const uid = this.#callers.status(process.pid)?.uid ?? 0;
-    const cwd = this.#callers.cwd(process.pid) ?? "/";
-    const facts = {
-      view,
-      invoked: this.#finder.nameOf("/bin/sh", view, cwd) ?? file.realPath,
-      cwd,
-      uid,
-      parent: null,
-      argv: ["sh"],
-      cmdline: Buffer.from("sh\0"),
-      file,
-    };
-    this.#judge.judge(facts, facts.invoked, () => false);
-    this.#finder.release(file);
-  }
-
   /** Serves the listener until the command and all that it left are gone. `go` lets it execute. */
   run({ listenerFd, commandPid, childEventsFd, go }: SessionStart): SessionResult {
     const { waitAll } = this.#config;
+    const { files, callers, finder } = this.#ready;
     const listener = new Listener(listenerFd);
     const { gate, verifier } = this.#execParts(listener);
     const sockets = new SocketCalls();
     const { nowMs } = this.#effects;
-    const connects = new PendingConnects({ listener, sockets, callers: this.#callers, nowMs });
+    const connects = new PendingConnects({ listener, sockets, callers, nowMs });
     const handlers = this.#fileCallHandlers(listener);
     const { pin } = this.#config;
     if (pin !== null) {
       const log = this.#socketLog;
-      const parts = { listener, files: this.#files, sockets, callers: this.#callers, pin, log };
-      handlers.push(makeSocketGuard({ ...parts, finder: this.#finder, pending: connects, nowMs }));
+      const parts = { listener, files, sockets, callers, pin, log };
+      handlers.push(makeSocketGuard({ ...parts, finder, pending: connects, nowMs }));
     }
     const busy = new BusyMark(this.#config.busyMark);
     busy.publishListener(listenerFd);
@@ -182,7 +150,7 @@ export class Session {
       startIsLate: () => verifier.startIsLate(),
       needsStops: () => verifier.needsStops,
       askAfterExecs: (beforeMs) => verifier.askAfter(beforeMs),
-      isTracedByUs: (pid) => this.#callers.isTracedByUs(pid),
+      isTracedByUs: (pid) => callers.isTracedByUs(pid),
       handleTracee: (report) => verifier.handle(report),
       connects,
       nowMs,
@@ -204,39 +172,39 @@ export class Session {
 
   /** The exec gate and what it is made of. */
   #execParts(listener: Listener): { gate: ExecGate; verifier: ExecVerifier } {
-    const { policy, verifies } = this.#config;
-    const compiled = this.#compiled;
+    const { verifies } = this.#config;
+    const { policy, compiled, files, callers, finder } = this.#ready;
     const judge = this.#judge;
     const expired = (): boolean =>
       this.#effects.nowMs() - this.#startedMs > policy.meta.onSupervisorTimeoutMs;
     const mismatch = new MismatchJudge({
       judge,
-      finder: this.#finder,
+      finder,
       log: this.#log,
       identities: this.#identities,
-      callers: this.#callers,
+      callers,
       remembers: compiled.usesParent,
       expired,
       journalFailed: () => this.#journalFailed(),
       starting: () => this.#markStart(),
     });
-    const mapped = new MappedFiles(this.#files);
+    const mapped = new MappedFiles(files);
     const verifier = new ExecVerifier({
       tracer: this.#tracer,
-      files: this.#files,
-      callers: this.#callers,
-      finder: this.#finder,
+      files,
+      callers,
+      finder,
       events: mismatch,
       nowMs: this.#effects.nowMs,
-      interpreters: new ElfInterpreters(this.#files, mapped, () => Date.now() / 1000),
+      interpreters: new ElfInterpreters(files, mapped, () => Date.now() / 1000),
       mapped,
     });
     const gate = new ExecGate({
       listener,
-      files: this.#files,
+      files,
       memory: new CallerMemory(),
-      callers: this.#callers,
-      finder: this.#finder,
+      callers,
+      finder,
       judge,
       verifier,
       identities: this.#identities,
@@ -255,13 +223,8 @@ export class Session {
 
   #fileCallHandlers(listener: Listener): CallHandler[] {
     const { explain, isSealed, writableTrees } = this.#config;
-    const parts = {
-      listener,
-      files: this.#files,
-      memory: new ArgumentMemory(),
-      callers: this.#callers,
-      finder: this.#finder,
-    };
+    const { files, callers, finder } = this.#ready;
+    const parts = { listener, files, memory: new ArgumentMemory(), callers, finder };
     if (!isSealed) return [];
     const guard = new MetadataGuard({ ...parts, writableTrees });
     if (explain === null) return [guard];
@@ -273,12 +236,12 @@ export class Session {
     if (number === this.#numbers.execve) gate.handle(false);
     else if (number === this.#numbers.execveat) gate.handle(true);
     else if (handlers.some((handler) => handler.handle())) return;
-    else answerPeerCall(listener, this.#callers, this.#numbers.pidArgument(number));
+    else answerPeerCall(listener, this.#ready.callers, this.#numbers.pidArgument(number));
   }
 
   /** True if the policy lets execs go on without their record. */
   #journalFailed(): boolean {
-    if (this.#config.policy.audit.onError === "continue") return true;
+    if (this.#ready.policy.audit.onError === "continue") return true;
     this.#journalBroken = true;
     return false;
   }

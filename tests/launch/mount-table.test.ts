@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { otherPlaces, parseMounts } from "../../src/launch/mount-table.ts";
+import { MountTable } from "../../src/launch/mount-table.ts";
 
-const MOUNTS = parseMounts(
+const MOUNTS = new MountTable(
   [
     "1 0 8:1 / / rw - ext4 /dev/sda1 rw",
     "2 1 8:2 / /home rw - ext4 /dev/sda2 rw",
@@ -27,6 +27,6 @@ describe("otherPlaces()", () => {
     { path: "/var", places: ["/data"], because: "a directory of it is mounted" },
     { path: "/proc/1", places: [], because: "another file system" },
   ])("$path: $places: $because", ({ path, places }) => {
-    expect(otherPlaces(path, MOUNTS)).toEqual(places);
+    expect(MOUNTS.otherPlaces(path)).toEqual(places);
   });
 });
