@@ -17,14 +17,19 @@ function serve(ready: ReadyPolicy, { launcher, plan, session: config }: WorkerOr
   sendPlan(launcher.socket, plan);
   const journal = journalSink(config.journalFd ?? -1);
   const session = new Session(ready, config, { nowMs, say, journal, collectGarbage });
-  const listener = takeListener(launcher.socket);
-  if (listener.kind === "failed") return { kind: "launch-failed", message: listener.message };
+  let failure = "";
   const result = session.run({
-    listenerFd: listener.fd,
+    awaitListener: () => {
+      const taken = takeListener(launcher.socket);
+      if (taken.kind === "listener") return taken.fd;
+      failure = taken.message;
+      return null;
+    },
     commandPid: launcher.pid,
     childEventsFd: launcher.childEvents,
     go: () => sendGo(launcher.socket),
   });
+  if (result === null) return { kind: "launch-failed", message: failure };
   return { kind: "ended", result, execErrno: execFailure(launcher.socket) };
 }
 

@@ -19,13 +19,18 @@ const ARGS_AT = SeccompNotif.at.data + SeccompData.at.args;
 
 /** The supervisor's end of a seccomp filter: receives one call at a time and answers it. */
 export class Listener {
-  readonly fd: Fd;
+  #fd = -1 as Fd;
   readonly #notif = new KernelBuffer(SeccompNotif.size);
   readonly #resp = new KernelBuffer(SeccompNotifResp.size);
   readonly #id = new KernelBuffer(8);
 
-  constructor(fd: Fd) {
-    this.fd = fd;
+  get fd(): Fd {
+    return this.#fd;
+  }
+
+  /** Nothing is received before. */
+  open(fd: Fd): void {
+    this.#fd = fd;
     // Only a matter of speed, and unknown before Linux 6.6.
     sys("ioctl", fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
   }
@@ -34,7 +39,7 @@ export class Listener {
   receive(): number {
     // The kernel refuses a buffer that is not all zero.
     this.#notif.bytes.fill(0);
-    return sys("ioctl", this.fd, SECCOMP_IOCTL_NOTIF_RECV, this.#notif.address);
+    return sys("ioctl", this.#fd, SECCOMP_IOCTL_NOTIF_RECV, this.#notif.address);
   }
 
   /** The thread that made the call. */
@@ -63,7 +68,7 @@ export class Listener {
 
   alive(id: bigint): boolean {
     this.#id.view.setBigUint64(0, id, true);
-    return sys("ioctl", this.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, this.#id.address) === 0;
+    return sys("ioctl", this.#fd, SECCOMP_IOCTL_NOTIF_ID_VALID, this.#id.address) === 0;
   }
 
   /** Lets the call go ahead; false if its caller is gone. */
@@ -85,7 +90,7 @@ export class Listener {
     request.view.setUint32(at.srcfd, fd, true);
     request.view.setUint32(at.newfd, number, true);
     request.view.setUint32(at.newfdFlags, flags, true);
-    return sys("ioctl", this.fd, SECCOMP_IOCTL_NOTIF_ADDFD, request.address);
+    return sys("ioctl", this.#fd, SECCOMP_IOCTL_NOTIF_ADDFD, request.address);
   }
 
   #send(id: bigint, error: number, flags: number): boolean {
@@ -94,6 +99,6 @@ export class Listener {
     this.#resp.view.setBigInt64(at.val, 0n, true);
     this.#resp.view.setInt32(at.error, error, true);
     this.#resp.view.setUint32(at.flags, flags, true);
-    return sys("ioctl", this.fd, SECCOMP_IOCTL_NOTIF_SEND, this.#resp.address) === 0;
+    return sys("ioctl", this.#fd, SECCOMP_IOCTL_NOTIF_SEND, this.#resp.address) === 0;
   }
 }

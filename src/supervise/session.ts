@@ -66,7 +66,8 @@ export interface SessionEffects {
 }
 
 export interface SessionStart {
-  readonly listenerFd: Fd;
+  /** Waits for the command to be sealed; null if it cannot be. */
+  readonly awaitListener: () => Fd | null;
   readonly commandPid: number;
   readonly childEventsFd: Fd;
   readonly go: () => void;
@@ -114,11 +115,14 @@ export class Session {
     this.#socketLog = new SocketLog(this.#journal, config.sessionId, () => this.#journalFailed());
   }
 
-  /** Serves the listener until the command and all that it left are gone. `go` lets it execute. */
-  run({ listenerFd, commandPid, childEventsFd, go }: SessionStart): SessionResult {
+  /**
+   * Serves the listener until the command and all that it left are gone. `go` lets it execute. Null
+   * if there is no listener.
+   */
+  run({ awaitListener, commandPid, childEventsFd, go }: SessionStart): SessionResult | null {
     const { waitAll } = this.#config;
     const { files, callers, finder } = this.#ready;
-    const listener = new Listener(listenerFd);
+    const listener = new Listener();
     const { gate, verifier } = this.#execParts(listener);
     const sockets = new SocketCalls();
     const { nowMs } = this.#effects;
@@ -131,6 +135,10 @@ export class Session {
       handlers.push(makeSocketGuard({ ...parts, finder, pending: connects, nowMs }));
     }
     const busy = new BusyMark(this.#config.busyMark);
+    // Only now: the launcher seals itself while all of the above is made.
+    const listenerFd = awaitListener();
+    if (listenerFd === null) return null;
+    listener.open(listenerFd);
     busy.publishListener(listenerFd);
     const supervisor = new Supervisor({
       listener,

@@ -30,7 +30,8 @@ export function watchSupervisor(busy: BusyMark, timeoutMs: number, events: Watch
       turn = current?.turn ?? -1;
       if (current === null) return;
       if (looks === LOOKS_TO_REFUSE) {
-        const listener = new Listener(current.listener as Fd);
+        const listener = new Listener();
+        listener.open(current.listener as Fd);
         if (listener.refuse(current.id, Errno.EACCES)) events.refused(current.tid);
       }
       if (looks === LOOKS_TO_GIVE_UP) events.hanging();
