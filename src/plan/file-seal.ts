@@ -91,7 +91,8 @@ export function fileSeal(request: SealRequest): Result<FileSeal, readonly Diagno
     landlock: landlockAbi < 1 ? null : landlockPlan(grants, landlockAbi),
     state: fileLayerState(landlockAbi, policy),
     warnings,
-    writable: seal.writable,
+    // A rule for a directory holds wherever else it is mounted.
+    writable: everyPlace(seal.writable, facts),
     askedWritable: seal.askedWritable,
     holes: [...both.paths].map(([path, glob]) => ({ path, glob })),
   });

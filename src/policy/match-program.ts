@@ -53,7 +53,8 @@ export function matchesProgram(
     if (!realIsPlantable && placeless(realExe)) return true;
   }
   if (invokedIsPlantable) return false;
-  return placed(exe) || placeless(exe);
+  // A link that is not the agent's own may still lead to a file that is.
+  return placed(exe) || (!realIsPlantable && placeless(exe));
 }
 
 /**

@@ -6,6 +6,7 @@ import type { CompiledPolicy } from "../policy/compile-policy.ts";
 import type { ExecRequest, ParentIdentity, Verdict } from "../policy/request.ts";
 import { isDynamicLoader, loaderTarget } from "./dynamic-loader.ts";
 import { textOf } from "./latin1-text.ts";
+import { PlantedNames } from "./planted-names.ts";
 import type { PathView, ProgramFile, ProgramFinder } from "./program-file.ts";
 import { HEAD_BYTES, parseScriptLine, type ScriptLine } from "./script-line.ts";
 
@@ -55,6 +56,8 @@ const ANY_EXECUTE = 0o111;
 
 /** What the supervisor knows of the agent's powers; sealing files makes names trustworthy. */
 export interface NameTrust {
+  /** False where files are not sealed: then nothing is known of what the agent may write. */
+  readonly hasTrees: boolean;
   /** True if the agent may write where `path` lies, so that it may have put it there. */
   readonly isPlantable: (path: string) => boolean;
   /** Other names of the file with this id that deny rules are written for. */
@@ -69,6 +72,7 @@ export class ExecJudge {
   readonly #files: FileCalls;
   readonly #finder: ProgramFinder;
   readonly #trust: NameTrust;
+  readonly #planted: PlantedNames;
   readonly #headBytes = new KernelBuffer(HEAD_BYTES);
   readonly #heads = new Map<string, Head>();
   #cwdWasRead = false;
@@ -78,6 +82,7 @@ export class ExecJudge {
     this.#files = files;
     this.#finder = finder;
     this.#trust = trust;
+    this.#planted = new PlantedNames(finder, trust);
   }
 
   /** `scriptName` is what an interpreter would be given: the path as the caller wrote it. */
@@ -177,7 +182,7 @@ export class ExecJudge {
       realExe,
       realKind: file.kind,
       aliases: this.#trust.aliases(file.stat.id),
-      invokedIsPlantable: this.#trust.isPlantable(invoked),
+      invokedIsPlantable: this.#planted.has(invoked, file.realPath, facts.view),
       realIsPlantable: this.#trust.isPlantable(file.realPath),
       argv: argv.map(textOf),
       get cwd() {

@@ -41,6 +41,7 @@ export function findKnownFiles(policy: CompiledPolicy, files: FileCalls): KnownF
 export function nameTrust(known: KnownFiles, writableTrees: readonly string[]): NameTrust {
   const trees = writableTrees.map((tree) => (tree.endsWith("/") ? tree : `${tree}/`));
   return {
+    hasTrees: trees.length > 0,
     isPlantable: (path) => trees.some((tree) => `${path}/`.startsWith(tree)),
     aliases: (fileId) => known.denied.get(fileId) ?? NONE,
     isLoader: (fileId) => known.loaders.has(fileId),

@@ -95,6 +95,22 @@ export class ProgramFinder {
     return foldPath(`${directory.realPath}/${last === ".." ? "" : last}`);
   }
 
+  /**
+   * The places that decide which file an absolute name stands for: each link on its way, and the
+   * entry it ends at. Null if a magic link is among them, which leads wherever the caller likes.
+   */
+  placesOf(path: string, view: PathView): readonly string[] | null {
+    const links: string[] = [];
+    const file = this.#walk(path, view, links);
+    if (typeof file !== "number") this.release(file);
+    const slash = path.lastIndexOf("/");
+    const directory = this.#walk(path.slice(0, slash), view);
+    if (typeof directory === "number") return null;
+    this.release(directory);
+    if (typeof file === "number" || links.some(isMagic)) return null;
+    return [...links, `${directory.realPath}/${path.slice(slash + 1)}`];
+  }
+
   /** No link was followed on the way here, so the text of the path is its real name. */
   #holdPlain(fd: number, path: string): ProgramFile | number {
     const stat = this.#files.stat(fd, "", AT_EMPTY_PATH);
@@ -117,9 +133,8 @@ export class ProgramFinder {
     this.#files.close(file.fd);
   }
 
-  /** Component by component, with /proc/self read as the caller's. */
-  #walk(path: string, view: PathView): ProgramFile | number {
-    let links = 0;
+  /** Component by component, with /proc/self read as the caller's; notes the `links` it follows. */
+  #walk(path: string, view: PathView, links: string[] = []): ProgramFile | number {
     let done = "";
     let rest = path.split("/").filter((part) => part !== "" && part !== ".");
     while (rest.length > 0) {
@@ -135,7 +150,7 @@ export class ProgramFinder {
         done = here;
         continue;
       }
-      if (++links > LINKS_MAX) return -Errno.ELOOP;
+      if (links.push(here) > LINKS_MAX) return -Errno.ELOOP;
       if (isMagic(here)) {
         const followed = this.#follow(here, rest.length === 0);
         if (typeof followed !== "string") return followed;

@@ -67,6 +67,12 @@ const cases: Case[] = [
     because: "the policy lets the agent write there, and names the path",
   },
   {
+    given: { exe: GIT, realExe: "/work/anything", realIsPlantable: true },
+    path: [true, true],
+    name: [false, true],
+    because: "a system's link to a file that the agent may write",
+  },
+  {
     given: { exe: "/work/x", aliases: [GIT], invokedIsPlantable: true },
     path: [false, true],
     name: [false, true],
