@@ -21,9 +21,13 @@ interface RawStat extends FileStat {
   readonly devMinor: number;
   readonly ctimeSec: number;
   readonly ctimeNsec: number;
+  readonly inoLow: number;
 }
 
 const STATS_MAX = 256;
+
+/** Small proc files come in one piece; a second read only confirms the end of larger ones. */
+const SHORT_BYTES = 1024;
 
 /** File calls through buffers of their own: one object a thread, nothing allocated a call. */
 export class FileCalls {
@@ -101,6 +105,8 @@ export class FileCalls {
     const { at } = Statx;
     const { view } = this.#statx;
     return (
+      // Found by the number as a double, which rounds those of some network file systems.
+      view.getUint32(at.ino, true) === known.inoLow &&
       view.getUint32(at.ctimeNsec, true) === known.ctimeNsec &&
       this.#statx.u64(at.ctimeSec) === known.ctimeSec &&
       view.getUint32(at.devMinor, true) === known.devMinor &&
@@ -123,7 +129,8 @@ export class FileCalls {
       devMinor,
       ctimeSec,
       ctimeNsec,
-      id: `${devMajor}:${devMinor}:${ino}`,
+      inoLow: view.getUint32(at.ino, true),
+      id: `${devMajor}:${devMinor}:${exactly(ino, view, at.ino)}`,
       mode: view.getUint16(at.mode, true),
       links: view.getUint32(at.nlink, true),
       sizeBytes: this.#statx.u64(at.size),
@@ -133,20 +140,34 @@ export class FileCalls {
 
   /** A whole small file of /proc into `into`; the number of bytes, or a negated errno. */
   slurp(path: string, into: KernelBuffer): number {
+    return this.#readFile(path, into, SHORT_BYTES);
+  }
+
+  /**
+   * The same for a file of many records, such as maps. A piece of it may be short although more
+   * follows: the kernel ends one where the next record does not fit in its page.
+   */
+  slurpRecords(path: string, into: KernelBuffer): number {
+    return this.#readFile(path, into, 1);
+  }
+
+  /** Until the buffer is full, or a piece has fewer bytes than `lastBytes`. */
+  #readFile(path: string, into: KernelBuffer, lastBytes: number): number {
     const fd = this.open(path, 0);
     if (fd < 0) return fd;
     let total = 0;
     while (total < into.bytes.length) {
       const got = sys("read", fd, into.address + total, into.bytes.length - total);
-      if (got <= 0) {
-        if (got < 0) total = got;
-        break;
-      }
-      total += got;
-      // Small proc files come in one piece; a second read only confirms the end of larger ones.
-      if (got < 1024) break;
+      if (got < 0) total = got;
+      else total += got;
+      if (got < lastBytes) break;
     }
     this.close(fd);
     return total;
   }
+}
+
+/** A number that a double cannot hold is asked for again: rounded, it would name many files. */
+function exactly(number: number, view: DataView, offset: number): number | bigint {
+  return Number.isSafeInteger(number) ? number : view.getBigUint64(offset, true);
 }

@@ -23,7 +23,8 @@ export function isDynamicLoader(path: string): boolean {
 const SYSTEM_DIRECTORY = /^\/(?:usr\/)?lib(?:32|64|x32)?\/|^\/(?:nix|gnu)\/store\//;
 
 export function isSystemLoader(path: string): boolean {
-  return SYSTEM_DIRECTORY.test(path) && LOADER.test(path);
+  // With `..` in it, where a path begins does not say where it ends.
+  return SYSTEM_DIRECTORY.test(path) && LOADER.test(path) && !path.includes("/../");
 }
 
 /** The usual places, for telling a loader by its inode when it goes by another name. */

@@ -27,18 +27,21 @@ export class MappedFiles {
   /** The files besides the program itself, in the order of addresses; null if it cannot be told. */
   of(pid: number): MappedFile[] | null {
     const exePath = this.#files.readlink(`/proc/${pid}/exe`);
-    const length = this.#files.slurp(`/proc/${pid}/maps`, this.#maps);
+    const length = this.#files.slurpRecords(`/proc/${pid}/maps`, this.#maps);
     if (exePath === null || length <= 0 || length >= MAPS_BYTES) return null;
     // The one character that maps cannot show as it is.
     const shownPath = exePath.replaceAll("\n", "\\012");
     const found: MappedFile[] = [];
     for (const line of this.#maps.bytes.toString("latin1", 0, length).split("\n")) {
       const [, major = "", minor = "", inode = "", path] = LINE.exec(line) ?? [];
-      if (path === undefined || path === shownPath) continue;
-      if (found.some((file) => file.path === path)) continue;
-      found.push({ path, id: `${parseInt(major, 16)}:${parseInt(minor, 16)}:${inode}` });
+      if (path === undefined) continue;
+      const id = `${parseInt(major, 16)}:${parseInt(minor, 16)}:${inode}`;
+      if (!found.some((file) => file.path === path && file.id === id)) found.push({ path, id });
     }
-    return found;
+    const others = found.filter(({ path }) => path !== shownPath);
+    // Two files may be shown by one name: a newline looks like what stands for it, and a name that
+    // was removed may be there anew. Which is the program cannot be told, so neither is left out.
+    return found.length - others.length > 1 ? found : others;
   }
 }
 

@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { copyFileSync, existsSync, linkSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { Workplace } from "./faraday-run.ts";
 import { allowBut, compile, compileMarker, denyBut, exe, LOADER } from "./test-programs.ts";
 
@@ -101,8 +110,11 @@ describe("the ELF interpreter of a program must be allowed", () => {
   const build = (name: string, interpreter: string): Promise<string> =>
     compile(place, name, "int main(void) { return 0; }", [`-Wl,--dynamic-linker=${interpreter}`]);
 
+  const evil = place.at("static-denied");
+  const rules = allowBut(exe(evil));
+
   test("a denied program named as PT_INTERP does not run", async () => {
-    const evil = await compile(place, "static-denied", FREESTANDING.replace("@MARKER@", marker), [
+    await compile(place, "static-denied", FREESTANDING.replace("@MARKER@", marker), [
       "-nostdlib",
       "-static-pie",
       "-fno-stack-protector",
@@ -122,11 +134,55 @@ describe("the ELF interpreter of a program must be allowed", () => {
     rmSync(marker);
   });
 
+  test("nor if its name is too long for a page of /proc/pid/maps", async () => {
+    const directory = `${place.path}/${"d".repeat(240)}${`/${"d".repeat(240)}`.repeat(14)}`;
+    mkdirSync(directory, { recursive: true });
+    linkSync(evil, `${directory}/hard`);
+    const program = await build("with-long-name", `${directory}/hard`);
+    await place.bare([program]);
+    expect(existsSync(marker)).toBe(true);
+    rmSync(marker);
+    expect((await place.faraday([program], { policy: rules })).exit).not.toBe(0);
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  test("nor if /proc/pid/maps shows both by one name", async () => {
+    linkSync(evil, place.at("two\\012lines"));
+    const program = await build("two-lines", place.at("two\\012lines"));
+    renameSync(program, place.at("two\nlines"));
+    await place.bare([place.at("two\nlines")]);
+    expect(existsSync(marker)).toBe(true);
+    rmSync(marker);
+    const bad = await place.faraday([place.at("two\nlines")], { policy: rules });
+    expect(bad.exit).not.toBe(0);
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  test("nor if its name led to the system's loader before", async () => {
+    const name = LOADER.slice(LOADER.lastIndexOf("/") + 1);
+    const program = await build("up-and-down", `/usr/lib/../..${place.at(name)}`);
+    const swap = `${program}; ln -sf ${evil} ${name}; ${program}`;
+    symlinkSync(LOADER, place.at(name));
+    await place.bare(["sh", "-c", swap]);
+    expect(existsSync(marker)).toBe(true);
+    rmSync(marker);
+    rmSync(place.at(name));
+    symlinkSync(LOADER, place.at(name));
+    // What changed just now is not remembered.
+    await Bun.sleep(3000);
+    const bad = await place.faraday(
+      ["sh", "-c", `${program} && ${program} && echo good; ${swap}`],
+      { policy: rules },
+    );
+    expect(bad.stdout).toBe("good\n");
+    expect(existsSync(marker)).toBe(false);
+  });
+
   test("a loader of the user's own is an ordinary program", async () => {
     copyFileSync(realpathSync(LOADER), place.at("own-loader"));
     const program = await build("with-own-loader", place.at("own-loader"));
     expect((await place.faraday([program], { policy })).exit).toBe(0);
-    const rules = allowBut(exe(place.at("own-loader")));
-    expect((await place.faraday([program], { policy: rules })).exit).not.toBe(0);
+    const named = allowBut(exe(place.at("own-loader")));
+    expect((await place.faraday([program], { policy: named })).exit).not.toBe(0);
   });
 });
