@@ -130,6 +130,7 @@ type TrappedCall =
   | "execveat"
   | "setpriority"
   | "ioprio_set"
+  | "prctl"
   | "connect"
   | "bind"
   | "listen";
@@ -141,6 +142,7 @@ export const TRAPPED_CALLS: Readonly<Record<Arch, Readonly<Record<TrappedCall, n
     execveat: 322,
     setpriority: 141,
     ioprio_set: 251,
+    prctl: 157,
     connect: 42,
     bind: 49,
     listen: 50,
@@ -150,6 +152,7 @@ export const TRAPPED_CALLS: Readonly<Record<Arch, Readonly<Record<TrappedCall, n
     execveat: 281,
     setpriority: 140,
     ioprio_set: 30,
+    prctl: 167,
     connect: 203,
     bind: 200,
     listen: 201,

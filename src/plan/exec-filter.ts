@@ -1,6 +1,7 @@
 import type { ArgumentTest, FilterRule } from "../../ffi/abi/syscall-filter.ts";
 
 const CLONE_FS = 0x200;
+const CLONE_PARENT = 0x8000;
 const CLONE_THREAD = 0x10000;
 /** NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, each of its own bit. */
 const NAMESPACES = [
@@ -12,6 +13,7 @@ const CLONE_NAMESPACES = NAMESPACES.slice(1);
 const SECCOMP_SET_MODE_FILTER = 1;
 const SECCOMP_FILTER_FLAG_NEW_LISTENER = 8;
 const PR_SET_MM = 35;
+const PR_SET_CHILD_SUBREAPER = 36;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 /** What /dev/userfaultfd gives to those who may open it. */
@@ -130,10 +132,19 @@ export function execFilter(): readonly FilterRule[] {
       mask: CLONE_FS | CLONE_THREAD,
       value: CLONE_FS,
     }),
+    // A sibling would have a parent that never started it, which parent rules go by.
+    refuse("EPERM", "clone", {
+      argument: 0,
+      op: "masked-equal",
+      mask: CLONE_PARENT | CLONE_THREAD,
+      value: CLONE_PARENT,
+    }),
     ...CLONE_NAMESPACES.map((bit) => refuse("EPERM", "clone", flag(0, bit))),
     ...NAMESPACES.map((bit) => refuse("EPERM", "unshare", flag(0, bit))),
     // PR_SET_MM moves argv and exe under a process that parent rules look at.
     refuse("EPERM", "prctl", int(0, PR_SET_MM)),
+    // Harmless, but then not every child of the caller was started by it.
+    { call: "prctl", action: "notify", when: [int(0, PR_SET_CHILD_SUBREAPER)] },
     refuse("EPERM", "ioctl", int(1, TIOCSTI)),
     refuse("EPERM", "ioctl", int(1, TIOCLINUX)),
     refuse("EPERM", "ioctl", int(1, USERFAULTFD_IOC_NEW)),

@@ -5,6 +5,8 @@ import type { PidArgument } from "./peer-guard.ts";
 export interface CallNumbers {
   readonly execve: number;
   readonly execveat: number;
+  /** Trapped when it makes its caller the parent of orphans. */
+  readonly prctl: number;
   /** Where a peer call (anything else that is trapped) has its pid. */
   readonly pidArgument: (number: number) => PidArgument;
 }
@@ -16,6 +18,7 @@ export function callNumbers(): CallNumbers {
   return {
     execve: numbers.execve,
     execveat: numbers.execveat,
+    prctl: numbers.prctl,
     pidArgument: (number) => (second.has(number) ? 1 : 0),
   };
 }

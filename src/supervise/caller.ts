@@ -12,6 +12,7 @@ export class CallerReader {
   readonly #files: FileCalls;
   readonly #info = new ProcessInfoCalls();
   readonly #buffer = new KernelBuffer(STATUS_BYTES_MAX);
+  #children = new KernelBuffer(STATUS_BYTES_MAX);
 
   constructor(files: FileCalls) {
     this.#files = files;
@@ -70,6 +71,20 @@ export class CallerReader {
     const text = this.#buffer.bytes.toString("latin1", 0, length);
     // The name before it may hold spaces and parentheses; fields are counted after its end.
     return text.slice(text.lastIndexOf(")") + 2).split(" ", 20)[19] ?? null;
+  }
+
+  /** Of a process with one thread. None where the kernel has no list of them. */
+  children(pid: number): readonly number[] {
+    for (;;) {
+      const path = `/proc/${pid}/task/${pid}/children`;
+      const length = this.#files.slurpRecords(path, this.#children);
+      if (length <= 0) return [];
+      if (length < this.#children.bytes.length) {
+        const words = this.#children.bytes.toString("latin1", 0, length).trimEnd();
+        return words === "" ? [] : words.split(" ").map(Number);
+      }
+      this.#children = new KernelBuffer(length * 2);
+    }
   }
 
   /** The first number after a label of the status file; the name in line one cannot fake it. */

@@ -243,8 +243,16 @@ export class Session {
     const number = listener.callNumber;
     if (number === this.#numbers.execve) gate.handle(false);
     else if (number === this.#numbers.execveat) gate.handle(true);
+    else if (number === this.#numbers.prctl) this.#letAdopt(listener);
     else if (handlers.some((handler) => handler.handle())) return;
     else answerPeerCall(listener, this.#ready.callers, this.#numbers.pidArgument(number));
+  }
+
+  /** Its arguments are values, so the call may go on. */
+  #letAdopt(listener: Listener): void {
+    const status = this.#ready.callers.status(listener.tid);
+    if (status !== null) this.#identities.noteReaper(status.tgid);
+    listener.proceed(listener.id);
   }
 
   /** True if the policy lets execs go on without their record. */

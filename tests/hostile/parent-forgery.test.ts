@@ -103,6 +103,54 @@ for option, value in ((8, ctypes.addressof(forged)), (9, ctypes.addressof(forged
   });
 });
 
+describe("a process keeps the parent that forked it", () => {
+  const kept = async (words: readonly string[]): Promise<string> => {
+    const ran = await place.faraday(words, { policy });
+    expect(recordsOf(ran.records, "tool")).toHaveLength(1);
+    return ran.stderr;
+  };
+  /** Waits until the shell that it was forked from has become the trusted program. */
+  const WAIT = `until grep -q "^trusted" /proc/$$/cmdline; do sleep 0.05; done;`;
+
+  test.each([
+    ["itself", `bash -c 'exec ${tool}'`],
+    ["a child", `bash -c '${tool}; :'`],
+    ["a subshell", `(${tool})`],
+  ])("that becomes the trusted program later does not help %s", async (_, start) => {
+    // The shell forks first and becomes the trusted program then.
+    const code = `{ ${WAIT} ${start}; } & exec -a trusted sleep 2`;
+    expect(await kept(["bash", "-c", code])).toContain("Permission denied");
+  });
+
+  /** An orphan's child is given to the process that asked for orphans and is trusted by now. */
+  const ADOPT = `
+import ctypes, os, sys, time
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+reaper = os.getpid()
+if os.fork() == 0:
+    while b"trusted" not in open(f"/proc/{reaper}/cmdline", "rb").read(): time.sleep(0.01)
+    if os.fork() != 0: os._exit(0)
+    while os.getppid() != reaper: time.sleep(0.01)
+    try:
+        os.execv(sys.argv[1], ["tool"])
+    except OSError as error:
+        print(error.strerror, file=sys.stderr)
+        os._exit(1)
+os.execv("/bin/sleep", ["trusted", "2"])
+`;
+
+  test("a trusted program does not adopt it", async () => {
+    expect(await kept([PYTHON, "-c", ADOPT, tool])).toContain("Permission denied");
+  });
+
+  test("who asks for orphans gets them, and its own children are its own", async () => {
+    const code = `import ctypes\nassert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0\n${SPAWN}`;
+    const rules = policy.replace('parent_argv = "^trusted "', 'parent_exe = "**/python3*"');
+    const ran = await place.faraday([PYTHON, "-c", code, tool], { policy: rules });
+    expect(ran.stdout).toBe("tool ran\n");
+  });
+});
+
 describe("an orphan keeps its origin", () => {
   const denied = (condition: string): string => `[meta]
 default_action = "allow"

@@ -87,6 +87,7 @@ const CLONE_FS = 0x200;
 const CLONE_FILES = 0x400;
 const CLONE_SIGHAND = 0x800;
 const CLONE_VFORK = 0x4000;
+const CLONE_PARENT = 0x8000;
 const CLONE_THREAD = 0x10000;
 const SIGCHLD = 17;
 const THREAD = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD;
@@ -105,6 +106,7 @@ const NEW_LISTENER = 8;
 const TSYNC = 1;
 const PR_SET_NAME = 15;
 const PR_SET_MM = 35;
+const PR_SET_CHILD_SUBREAPER = 36;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 const TIOCGWINSZ = 0x5413;
@@ -158,6 +160,8 @@ describe.skipIf(!CAN_COMPILE)("the filter of the exec gate", () => {
     { flags: CLONE_FS | CLONE_THREAD, want: "ALLOW", because: "a thread shares the directory" },
     { flags: CLONE_FS, want: "EPERM", because: "a process that shares the directory" },
     { flags: CLONE_FS | CLONE_VM | SIGCHLD, want: "EPERM", because: "the same with shared memory" },
+    { flags: CLONE_PARENT | SIGCHLD, want: "EPERM", because: "a child of somebody else's" },
+    { flags: CLONE_PARENT | THREAD, want: "ALLOW", because: "a thread has its process's parent" },
     { flags: CLONE_FILES | SIGCHLD, want: "ALLOW", because: "shared descriptors are verified" },
     { flags: CLONE_NEWTIME, want: "ALLOW", because: "0x80 is part of the exit signal here" },
   ])("clone($flags) is answered with $want: $because", ({ flags, want }) => {
@@ -190,6 +194,7 @@ describe.skipIf(!CAN_COMPILE)("the filter of the exec gate", () => {
     { call: "prctl", args: [PR_SET_MM], want: "EPERM", because: "it moves argv" },
     { call: "prctl", args: [garbage(PR_SET_MM)], want: "EPERM", because: "high half" },
     { call: "prctl", args: [PR_SET_NAME], want: "ALLOW", because: "harmless" },
+    { call: "prctl", args: [PR_SET_CHILD_SUBREAPER, 1], want: "NOTIFY", because: "it adopts" },
     { call: "ioctl", args: [0, TIOCSTI], want: "EPERM", because: "it types on the terminal" },
     { call: "ioctl", args: [0, garbage(TIOCSTI)], want: "EPERM", because: "high half" },
     { call: "ioctl", args: [0, 0xaa00], want: "EPERM", because: "/dev/userfaultfd" },
