@@ -21,7 +21,13 @@ import { isBeneath, type PathFacts } from "./path-facts.ts";
 
 /** Each costs the kernel some memory and a start some microseconds. */
 const GRANTS_MAX = 20_000;
-const DEVICES = "/dev";
+/** Whoever may read the disk itself needs no file of it. Devices are granted by name. */
+const APART = ["/dev"];
+/**
+ * Whoever may write kernel settings needs no other file: one of them names a program that the
+ * kernel starts, as root and outside of every sandbox. What is meant is granted by name.
+ */
+const APART_TO_WRITE = ["/dev", "/proc", "/sys"];
 
 export interface SealRequest {
   readonly policy: FilesystemPolicy;
@@ -193,9 +199,10 @@ class Expander {
     // Listing a directory on the way shows names, which stat(2) shows anyway; `ls` must work.
     const wayBits = given.includes("read") ? READ_DIR : 0;
     const grant = { ...tree, bits };
-    // Whoever may read the disk itself needs no file of it. Devices are granted by name.
-    const isAbove = tree.path !== DEVICES && isBeneath(DEVICES, tree.path);
-    const left = isAbove ? holes.plus([DEVICES], DEVICES) : holes;
+    const apart = (given.includes("write") ? APART_TO_WRITE : APART).filter(
+      (path) => tree.path !== path && isBeneath(path, tree.path),
+    );
+    const left = apart.length === 0 ? holes : holes.plus(apart, "not part of a larger grant");
     const { grants, opened, swallowedBy } = expandGrant(grant, left, this.#facts, wayBits);
     for (const each of grants) this.#grants.add(each);
     if (root === null) return;

@@ -183,6 +183,23 @@ describe("devices", () => {
   });
 });
 
+describe("kernel settings", () => {
+  const disk = { ...DISK, "/proc/sys/kernel/core_pattern": "file", "/sys/power/state": "file" };
+
+  test("are read with a grant of everything, and not written", () => {
+    const all = seal('allow_globs = ["/"]', disk);
+    expect(usesAt(all, "/proc/sys/kernel/core_pattern")).toBe("rx");
+    expect(usesAt(all, "/sys/power/state")).toBe("rx");
+    expect(usesAt(all, "/data/notes.txt")).toBe("rxw");
+  });
+
+  test("are written where a grant names them", () => {
+    const some = seal('allow_globs = ["/sys/power", "/proc/sys"]', disk);
+    expect(usesAt(some, "/proc/sys/kernel/core_pattern")).toBe("rxw");
+    expect(usesAt(some, "/sys/power/state")).toBe("rxw");
+  });
+});
+
 describe("noexec", () => {
   const table = 'read_globs = ["/"]\nallow_globs = ["/work"]\nnoexec = true\n';
 
