@@ -1,7 +1,6 @@
 import { FILE_CALLS } from "../../ffi/abi/file-calls.ts";
 import {
-  FS_IOC_FSSETXATTR,
-  FS_IOC_SETFLAGS,
+  CHANGING_IOCTLS,
   METADATA_CALLS,
   NEW_METADATA_CALLS,
 } from "../../ffi/abi/metadata-calls.ts";
@@ -36,9 +35,7 @@ const METADATA: readonly FilterRule[] = [
   ...Object.entries(NEW_METADATA_CALLS).map(
     ([call, number]): FilterRule => ({ call, number, action: "ENOSYS", when: [] }),
   ),
-  // Inode flags can be set through a descriptor that is open for reading only.
-  refusedIoctl(FS_IOC_SETFLAGS),
-  refusedIoctl(FS_IOC_FSSETXATTR),
+  ...Object.values(CHANGING_IOCTLS).map(refusedIoctl),
 ];
 
 /** The filters that a seal may need; each is compiled when faraday is built. */

@@ -36,11 +36,14 @@ const LIBC_HEADERS = `#define _GNU_SOURCE
 #include <sys/user.h>
 #include <time.h>
 #include <linux/audit.h>
+#include <linux/btrfs.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/fs.h>
+#include <linux/fsverity.h>
 #include <linux/ioctl.h>
 #include <linux/landlock.h>
+#include <linux/msdos_fs.h>
 #include <linux/netlink.h>
 #include <linux/openat2.h>
 #include <linux/seccomp.h>

@@ -155,7 +155,13 @@ export const LIBC_NUMBERS: readonly Fact[] = [
     },
     own: { SOCK_TYPE_MASK: "the kernel does not export it; the filter's tests try all types" },
   }),
-  ...numbersOf(metadata),
+  ...numbersOf(metadata.CHANGING_IOCTLS, {
+    expressions: {
+      EXT4_IOC_SETVERSION: "_IOW('f', 4, long)",
+      EXT4_IOC_MIGRATE: "_IO('f', 9)",
+      BTRFS_IOC_SET_RECEIVED_SUBVOL_32: "_IOC(_IOC_READ | _IOC_WRITE, 0x94, 37, 192)",
+    },
+  }),
   ...numbersOf(attempt),
   ...landlockNumbers,
   ...libseccompNumbers,

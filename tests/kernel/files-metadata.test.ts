@@ -2,8 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { CHANGING_IOCTLS } from "../../ffi/abi/metadata-calls.ts";
 import type { ProbeCall } from "./file-probe.ts";
 import { Playground } from "./sealed-run.ts";
+import { PYTHON } from "./test-programs.ts";
 
 const TABLE = 'allow_globs = ["$T/in"]\nread_globs = ["$T/ro"]';
 const NO = "EACCES";
@@ -109,5 +111,41 @@ describe("the change is the one that was asked for", () => {
     const ran = place.run(["run", "-p", place.policy(TABLE), "--", "sh", "-c", script]);
     expect(ran).toMatchObject({ exit: 0, stderr: "" });
     expect(statSync(join(place.path, "in/x/tree/a")).mode & 0o7777).toBe(0o751);
+  });
+});
+
+/** Prints what the kernel says to each command on a descriptor that is open for reading. */
+const IOCTL = `import errno, fcntl, os, sys
+file = os.open(sys.argv[1], os.O_RDONLY)
+for command in sys.argv[2:]:
+    try:
+        fcntl.ioctl(file, int(command), bytearray(4096))
+        print("ok")
+    except OSError as error:
+        print(errno.errorcode[error.errno])
+`;
+
+describe("commands that change a file through a descriptor for reading", () => {
+  const answers = (commands: readonly number[]): readonly string[] => {
+    using place = playground();
+    const words = [PYTHON, "-c", IOCTL, join(place.path, "ro/file"), ...commands.map(String)];
+    const ran = place.run(["run", "--policy", place.policy(TABLE), "--", ...words]);
+    return ran.stdout.trim().split("\n");
+  };
+
+  test("are refused", () => {
+    const commands = Object.values(CHANGING_IOCTLS);
+    expect(answers(commands)).toEqual(commands.map(() => "EPERM"));
+  });
+
+  test("those that only look are not", () => {
+    const FS_IOC_GETFLAGS = 0x8008_6601;
+    const FS_IOC_GETVERSION = 0x8008_7601;
+    const FIONREAD = 0x541b;
+    const [flags, version, left] = answers([FS_IOC_GETFLAGS, FS_IOC_GETVERSION, FIONREAD]);
+    // Not every file system has the first two.
+    expect(["ok", "ENOTTY"]).toContain(flags ?? "");
+    expect(["ok", "ENOTTY"]).toContain(version ?? "");
+    expect(left).toBe("ok");
   });
 });

@@ -5,8 +5,7 @@ import { AUDIT_ARCH, archOf } from "../../ffi/abi/arch.ts";
 import { Errno } from "../../ffi/abi/errno.ts";
 import { FILE_CALLS } from "../../ffi/abi/file-calls.ts";
 import {
-  FS_IOC_FSSETXATTR,
-  FS_IOC_SETFLAGS,
+  CHANGING_IOCTLS,
   METADATA_CALLS,
   NEW_METADATA_CALLS,
 } from "../../ffi/abi/metadata-calls.ts";
@@ -51,10 +50,14 @@ describe.if(CAN_RUN)("the filter of a seal", () => {
     for (const number of Object.values(NEW_METADATA_CALLS)) {
       expect(verdict(kind, number)).toBe("ENOSYS");
     }
-    for (const command of [FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR]) {
+    for (const command of Object.values(CHANGING_IOCTLS)) {
       expect(verdict(kind, IOCTL[arch], [3, command])).toBe("EPERM");
     }
-    expect(verdict(kind, IOCTL[arch], [3, 0x5401])).toBe("ALLOW");
+    const FICLONE = 0x4004_9409;
+    const FS_IOC_GETFLAGS = 0x8008_6601;
+    for (const command of [0x5401, FICLONE, FS_IOC_GETFLAGS]) {
+      expect(verdict(kind, IOCTL[arch], [3, command])).toBe("ALLOW");
+    }
   });
 
   const { openat, openat2, truncate } = FILE_CALLS;
