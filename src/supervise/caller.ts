@@ -6,6 +6,7 @@ export type CallerStatus = ProcessInfo;
 
 const STATUS_BYTES_MAX = 4096;
 const TAB = 0x09;
+const PF_EXITING = 4;
 
 /** What the kernel says of the process that made a call. */
 export class CallerReader {
@@ -66,11 +67,22 @@ export class CallerReader {
 
   /** Clock ticks since boot: with the pid it names one process for good. */
   startTime(pid: number): string | null {
+    return this.#stat(pid)?.[19] ?? null;
+  }
+
+  /** Whether it has ended, or is beyond any return from that. */
+  isExiting(pid: number): boolean {
+    const flags = this.#stat(pid)?.[6];
+    return flags === undefined || (Number(flags) & PF_EXITING) !== 0;
+  }
+
+  /** The fields of the stat file from the state on. */
+  #stat(pid: number): readonly string[] | null {
     const length = this.#files.slurp(`/proc/${pid}/stat`, this.#buffer);
     if (length <= 0) return null;
     const text = this.#buffer.bytes.toString("latin1", 0, length);
-    // The name before it may hold spaces and parentheses; fields are counted after its end.
-    return text.slice(text.lastIndexOf(")") + 2).split(" ", 20)[19] ?? null;
+    // The name before them may hold spaces and parentheses; fields are counted after its end.
+    return text.slice(text.lastIndexOf(")") + 2).split(" ", 20);
   }
 
   /** Of a process with one thread. None where the kernel has no list of them. */

@@ -2,16 +2,16 @@ import { Errno } from "../../ffi/abi/errno.ts";
 import { AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, O_PATH } from "../../ffi/abi/file.ts";
 import type { FileCalls } from "../../ffi/calls/file.ts";
 import type { Listener } from "../../ffi/calls/notify.ts";
-import type { Verdict } from "../policy/request.ts";
 import type { CallerReader, CallerStatus } from "./caller.ts";
 import type { CallerMemory } from "./caller-memory.ts";
 import { splitCmdline } from "./caller-memory.ts";
+import { DeferredExecs } from "./deferred-execs.ts";
 import {
-  deny,
   type ExecFacts,
   type ExecJudge,
   isLookupError,
   type Judgement,
+  unverifiable,
 } from "./exec-judge.ts";
 import { type ExecLog, execEntry, type PreparedEntry } from "./exec-log.ts";
 import { ExecMemory, type RememberedExec } from "./exec-memory.ts";
@@ -55,9 +55,15 @@ interface ExecCall {
 export class ExecGate {
   readonly #parts: ExecGateParts;
   readonly #memory = new ExecMemory();
+  readonly #deferred: DeferredExecs<ExecCall>;
 
   constructor(parts: ExecGateParts) {
     this.#parts = parts;
+    this.#deferred = new DeferredExecs({
+      mustWait: ({ tid, status }) => parts.verifier.hasSibling(tid, status.tgid),
+      isAlive: (id) => parts.listener.alive(id),
+      judge: (id, call) => this.#judge(id, call),
+    });
   }
 
   /** Handles the notification that the listener holds. */
@@ -72,7 +78,12 @@ export class ExecGate {
       listener.refuse(id, -call);
       return;
     }
-    this.#judge(id, call);
+    this.#deferred.admit(id, call);
+  }
+
+  /** To be called when an exec has come to its end. */
+  resume(): void {
+    this.#deferred.resume();
   }
 
   #read(tid: number, isExecveat: boolean): ExecCall | number {
@@ -156,6 +167,11 @@ export class ExecGate {
     const { listener, verifier, finder, log, verifies } = this.#parts;
     const attached = verifies ? verifier.attach(call.tid) : 0;
     if (attached < 0) {
+      // Killed while it was judged: nothing will start, so nothing was denied.
+      if (!listener.alive(id)) {
+        finder.release(facts.file);
+        return;
+      }
       const verdict = unverifiable(attached);
       this.#write(call, log.prepare(execEntry("exec", processes(call), facts, verdict)));
       finder.release(facts.file);
@@ -278,10 +294,4 @@ function factsAgain(call: ExecCall, file: ProgramFile, known: RememberedExec): E
 function scriptName(call: ExecCall): string {
   if (call.path.startsWith("/") || call.dirFd === AT_FDCWD) return call.path;
   return call.path === "" ? `/dev/fd/${call.dirFd}` : `/dev/fd/${call.dirFd}/${call.path}`;
-}
-
-function unverifiable(errno: number): Verdict {
-  return errno === -Errno.EPERM
-    ? deny("builtin:traced", "the caller is being traced, so its exec cannot be verified")
-    : deny("builtin:unverifiable", "the caller is gone or may not be traced");
 }

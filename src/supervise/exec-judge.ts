@@ -218,6 +218,13 @@ export function deny(ruleId: string, reason: string): Verdict {
   return { action: "deny", ruleId, reason };
 }
 
+/** For a caller that could not be attached to. */
+export function unverifiable(errno: number): Verdict {
+  return errno === -Errno.EPERM
+    ? deny("builtin:traced", "the caller is being traced, so its exec cannot be verified")
+    : deny("builtin:unverifiable", "the caller is gone or may not be traced");
+}
+
 /** The errors of looking a program up that the caller is simply told. */
 export function isLookupError(errno: number): boolean {
   return (

@@ -117,6 +117,14 @@ export class ExecVerifier {
     return this.#pending.size > 0 || this.#loaders.isWatching;
   }
 
+  /** Whether another thread of the process has an exec under way. */
+  hasSibling(tid: number, tgid: number): boolean {
+    for (const [other, { facts }] of this.#pending) {
+      if (facts.view.tgid === tgid && other !== tid) return true;
+    }
+    return false;
+  }
+
   /** Attaches to a caller that is parked in its exec. */
   attach(tid: number): number {
     // Still attached: its last exec failed, and this is the next one.

@@ -45,6 +45,8 @@ export class MismatchJudge implements VerifierEvents {
   mismatched(pending: PendingExec, pid: number, started: StartedProgram | null): boolean {
     this.#parts.starting();
     if (started === null) {
+      // Killed meanwhile, it has nothing left to look at, and nothing to be denied.
+      if (this.#parts.callers.isExiting(pid)) return false;
       const reason = "it cannot be told what was started";
       this.#write(pending.facts, pid, deny("builtin:unverifiable", reason));
       return false;

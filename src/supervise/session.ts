@@ -159,7 +159,11 @@ export class Session {
       needsStops: () => verifier.needsStops,
       askAfterExecs: (beforeMs) => verifier.askAfter(beforeMs),
       isTracedByUs: (pid) => callers.isTracedByUs(pid),
-      handleTracee: (report) => verifier.handle(report),
+      handleTracee: (report) => {
+        const isTracee = verifier.handle(report);
+        gate.resume();
+        return isTracee;
+      },
       connects,
       nowMs,
       announce: (leftovers) => this.#effects.say(leftoversLine(leftovers, waitAll)),

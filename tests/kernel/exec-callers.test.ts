@@ -58,6 +58,55 @@ describe("signals and deaths while a call is judged", () => {
     const kept = await place.faraday(["sh", "-c", command], { policy });
     expect(kept.exit).toBe(0);
     expect(kept.stdout).toEndWith("1 arguments, ".concat(`${counter.length + 1} bytes\n`));
+    // What dies by itself was not denied.
+    expect(kept.stderr).toBe("");
+  });
+
+  test("threads that execute at the same time: one does, and nothing hangs", async () => {
+    const source = `#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *start(void *path) { execl(path, "counter", NULL); return NULL; }
+int main(int argc, char **argv) {
+  for (int round = 0; round < 300; round++) {
+    pid_t child = fork();
+    if (child == 0) {
+      pthread_t threads[4];
+      for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, start, argv[1]);
+      start(argv[1]);
+      pause();
+    }
+    int status;
+    waitpid(child, &status, 0);
+    if (status != 0) printf("status %x\\n", status);
+  }
+}`;
+    const crowd = await compile(place, "crowd", source, ["-pthread"]);
+    const kept = await place.faraday([crowd, counter], { policy });
+    expect([kept.exit, kept.stderr]).toEqual([0, ""]);
+    expect(kept.stdout).toBe("1 arguments, 8 bytes\n".repeat(300));
+  });
+
+  test("a thread goes on when the exec of another has failed", async () => {
+    const source = `#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <errno.h>
+#include <unistd.h>
+static void *fail(void *path) { execl(path, "x", NULL); return NULL; }
+int main(int argc, char **argv) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, fail, argv[1]);
+  pthread_join(thread, NULL);
+  execl(argv[2], "counter", NULL);
+  puts(strerror(errno));
+}`;
+    const after = await compile(place, "after-failure", source, ["-pthread"]);
+    // Executable by its mode, and nothing that the kernel could start.
+    const empty = place.write("empty", "", 0o755);
+    const kept = await place.faraday([after, empty, counter], { policy });
+    expect(kept.stdout).toBe("1 arguments, 8 bytes\n");
   });
 });
 
