@@ -13,12 +13,13 @@ import {
   type Judgement,
   unverifiable,
 } from "./exec-judge.ts";
-import { type ExecLog, execEntry, type PreparedEntry } from "./exec-log.ts";
+import { type ExecLog, execEntry, type PreparedEntry, unreadableEntry } from "./exec-log.ts";
 import { ExecMemory, type RememberedExec } from "./exec-memory.ts";
 import type { ExecVerifier } from "./exec-verifier.ts";
 import { textOf } from "./latin1-text.ts";
 import type { ProcessIdentities } from "./process-identities.ts";
 import type { ProgramFile, ProgramFinder } from "./program-file.ts";
+import { scriptName } from "./script-line.ts";
 
 export interface ExecGateParts {
   readonly listener: Listener;
@@ -75,10 +76,16 @@ export class ExecGate {
     // stranger's.
     if (!listener.alive(id)) return;
     if (typeof call === "number") {
+      if (call === -Errno.EACCES) this.#recordUnreadable(tid);
       listener.refuse(id, -call);
       return;
     }
     this.#deferred.admit(id, call);
+  }
+
+  #recordUnreadable(tid: number): void {
+    const { log, callers, journalFailed } = this.#parts;
+    if (!log.write(unreadableEntry(tid, callers.status(tid)))) journalFailed();
   }
 
   /** To be called when an exec has come to its end. */
@@ -288,10 +295,4 @@ function factsAgain(call: ExecCall, file: ProgramFile, known: RememberedExec): E
     cmdline: known.cmdline,
     file,
   };
-}
-
-/** What the kernel hands an interpreter as the script's name. */
-function scriptName(call: ExecCall): string {
-  if (call.path.startsWith("/") || call.dirFd === AT_FDCWD) return call.path;
-  return call.path === "" ? `/dev/fd/${call.dirFd}` : `/dev/fd/${call.dirFd}/${call.path}`;
 }

@@ -2,6 +2,7 @@ import { type Journal, rawBytes, readable } from "../audit/journal.ts";
 import { AUDIT_VERSION, type ExecCounts, type ExecRecord } from "../audit/record.ts";
 import { escapeControl } from "../policy/escape-control.ts";
 import type { Verdict } from "../policy/request.ts";
+import type { CallerStatus } from "./caller.ts";
 import type { ExecFacts } from "./exec-judge.ts";
 import { textOf } from "./latin1-text.ts";
 
@@ -38,6 +39,23 @@ export function execEntry(
     action: verdict.action,
     ruleId: verdict.ruleId,
     reason: verdict.reason,
+  };
+}
+
+/** The entry of a call of which nothing could be read, so that it was denied. */
+export function unreadableEntry(tid: number, status: CallerStatus | null): ExecEntry {
+  return {
+    event: "exec",
+    pid: status?.tgid ?? tid,
+    ppid: status?.ppid ?? 0,
+    uid: status?.uid ?? 0,
+    exe: "(unreadable)",
+    realExe: null,
+    argv: [],
+    cwd: "(unreadable)",
+    action: "deny",
+    ruleId: "builtin:unreadable",
+    reason: "the caller hides its memory (PR_SET_DUMPABLE, or a program that cannot be read)",
   };
 }
 

@@ -1,3 +1,5 @@
+import { AT_FDCWD } from "../../ffi/abi/file.ts";
+
 /** The kernel looks at this many bytes of a file to tell what it is. */
 export const HEAD_BYTES = 256;
 
@@ -29,4 +31,10 @@ export function parseScriptLine(head: string): ScriptLine | null {
 
 function plain(interpreter: string): ScriptLine {
   return { interpreter, argument: null };
+}
+
+/** What the kernel hands an interpreter as the script's name. */
+export function scriptName(call: { readonly path: string; readonly dirFd: number }): string {
+  if (call.path.startsWith("/") || call.dirFd === AT_FDCWD) return call.path;
+  return call.path === "" ? `/dev/fd/${call.dirFd}` : `/dev/fd/${call.dirFd}/${call.path}`;
 }

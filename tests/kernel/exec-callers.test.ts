@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync } from "node:fs";
 import { EXEC_CALLER_SOURCE } from "./exec-caller-source.ts";
-import { recordsOf, Workplace } from "./faraday-run.ts";
+import { readRecords, recordsOf, runCommand, Workplace } from "./faraday-run.ts";
 import { allowBut, compile, exe, PYTHON } from "./test-programs.ts";
 
 const place = new Workplace();
@@ -167,3 +168,27 @@ os.waitpid(tid, WALL)
 os.waitpid(child, 0)
 print("released")
 `;
+
+test.if(process.getuid?.() === 0)(
+  "a caller that hides its memory is denied, and told why",
+  async () => {
+    chmodSync(place.path, 0o777);
+    const hide = `import ctypes, os
+if os.fork() == 0:
+    ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+    try:
+        os.execv("/bin/true", ["true"])
+    except OSError as error:
+        print(error.strerror, flush=True)
+        os._exit(1)
+os.wait()
+os.execv("/bin/echo", ["echo", "seen"])`;
+    const { words, auditPath } = place.faradayWords([PYTHON, "-c", hide], { policy });
+    const nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    const kept = await runCommand([...nobody, ...words], { cwd: place.path });
+    expect(kept.stdout).toBe("Permission denied\nseen\n");
+    expect(kept.stderr).toContain("hides its memory");
+    const denials = readRecords(auditPath).filter(({ action }) => action === "deny");
+    expect(denials.map(({ rule_id }) => rule_id)).toEqual(["builtin:unreadable"]);
+  },
+);
