@@ -241,6 +241,7 @@ export class ClientConnection {
       request: passage.request,
       line: passage.line,
       fields: passage.fields,
+      hide: passage.hide,
       isReused: options.isReused,
       done: (end) => {
         this.#exchange = null;

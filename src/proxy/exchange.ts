@@ -31,6 +31,8 @@ export interface ExchangeOptions {
   /** The request line and the fields as they go upstream. */
   readonly line: string;
   readonly fields: readonly HeaderField[];
+  /** Takes out of a line of the answer's head what the client must not see. */
+  readonly hide: (text: string) => string;
   /** The upstream connection has served another request before. */
   readonly isReused: boolean;
   readonly done: (end: ExchangeEnd) => void;
@@ -126,7 +128,7 @@ export class Exchange {
       const text = this.#head.toString("latin1", 0, end.value);
       this.#head = this.#head.subarray(end.value);
       this.#scanned = 0;
-      const parsed = parseResponseHead(text, this.#options.request.method);
+      const parsed = parseResponseHead(this.#options.hide(text), this.#options.request.method);
       if (!parsed.ok) return this.#badAnswer(parsed.error);
       this.#takeHead(parsed.value);
     }

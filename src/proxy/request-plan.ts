@@ -26,6 +26,8 @@ export interface Passage {
   readonly request: RequestHead;
   readonly line: string;
   readonly fields: readonly HeaderField[];
+  /** Takes out of a line of the answer's head what the client must not see. */
+  readonly hide: (text: string) => string;
 }
 
 export type RequestPlan =
@@ -77,7 +79,8 @@ export function planRequest(request: RequestHead, context: PlanContext): Request
   const others = endToEndFields(request.fields).filter(([name]) => name.toLowerCase() !== "host");
   const line = `${method} ${wanted.path} HTTP/1.${request.minorVersion}`;
   const fields = [hostField, ...others];
-  const passage = { subject, target, tls: null, listed: false, request, line, fields };
+  const hide = (text: string): string => text;
+  const passage = { subject, target, tls: null, listed: false, request, line, fields, hide };
   return { kind: "pass", passage };
 }
 
@@ -135,6 +138,8 @@ function planRoute(request: RequestHead, path: string, context: PlanContext): Re
   if (method === "TRACE") return refuse(trace(subject));
   const { line, fields } = route.headFor(request, judged.value);
   const tls = route.isTls ? { serverName: route.serverName } : null;
-  const passage = { subject, target: route.target, tls, listed: true, request, line, fields };
+  const hide = (text: string): string => route.hideSecret(text);
+  const { target } = route;
+  const passage = { subject, target, tls, listed: true, request, line, fields, hide };
   return { kind: "pass", passage };
 }

@@ -19,6 +19,9 @@ export type RouteMistake =
   | { readonly kind: "path"; readonly reason: string }
   | { readonly kind: "endpoint"; readonly path: string };
 
+/** Shorter ones would be found in headers by chance. */
+const SECRET_CHARACTERS_MIN = 8;
+
 /** One `[network.routes.NAME]` with its secret: from what the agent sends to what goes upstream. */
 export class Route {
   readonly name: string;
@@ -29,6 +32,8 @@ export class Route {
   readonly #inject: Injection | null;
   readonly #secret: string | null;
   readonly #token: SessionToken;
+  /** The secret as it may be spelled in a URL or a header. */
+  readonly #spellings: readonly string[];
 
   constructor(policy: RoutePolicy, secret: string | null, token: SessionToken) {
     const url = new URL(policy.upstream);
@@ -41,6 +46,7 @@ export class Route {
     this.#inject = policy.inject;
     this.#secret = secret;
     this.#token = token;
+    this.#spellings = spellingsOf(secret, policy.inject);
   }
 
   get serverName(): string {
@@ -74,6 +80,14 @@ export class Route {
     const { target, fields } = this.#withSecret(request, kept);
     const line = `${head.method} ${this.#basePath}${target} HTTP/1.${head.minorVersion}`;
     return { line, fields: [hostField, ...fields] };
+  }
+
+  /**
+   * The head of an answer without the secret: a redirection repeats the address it was asked for,
+   * and with it a secret that was put into the path or the query.
+   */
+  hideSecret(text: string): string {
+    return this.#spellings.reduce((left, each) => left.replaceAll(each, HIDDEN), text);
   }
 
   #permits(method: string, path: string): boolean {
@@ -125,14 +139,29 @@ export class Route {
         return { target: `${path}?${[...kept, own].join("&")}`, fields };
       }
       case "path": {
-        // A colon needs no escape in a path, and some services compare the raw text.
-        const part = encodeURIComponent(secret).replaceAll("%3A", ":");
+        const part = pathPart(secret);
         return { target: inject.format.replace("{}", () => part) + path + query, fields };
       }
       default:
         return inject satisfies never;
     }
   }
+}
+
+const HIDDEN = "hidden-by-faraday";
+
+function spellingsOf(secret: string | null, inject: Injection | null): readonly string[] {
+  if (secret === null || secret.length < SECRET_CHARACTERS_MIN) return [];
+  const encoded = encodeURIComponent(secret);
+  const pair = inject?.mode === "basic" ? inject.format.replace("{}", () => secret) : secret;
+  const base64 = Buffer.from(pair).toString("base64");
+  const escapedSmall = encoded.replace(/%../g, (code) => code.toLowerCase());
+  return [...new Set([secret, encoded, escapedSmall, pathPart(secret), base64])];
+}
+
+/** A colon needs no escape in a path, and some services compare the raw text. */
+function pathPart(secret: string): string {
+  return encodeURIComponent(secret).replaceAll("%3A", ":");
 }
 
 function replaced(

@@ -98,6 +98,31 @@ describe("a credential", () => {
     expect(fixture.verdicts()).toEqual(["deny builtin:token"]);
   });
 
+  test.each([
+    ['inject_mode = "query"\ninject_param = "key"', "/x?key=T", "/base/x/?key=real%3Asecret%2Fkey"],
+    ['inject_mode = "query"\ninject_param = "key"', "/x?key=T", "/base/x/?key=real%3asecret%2fkey"],
+    ['inject_mode = "query"\ninject_param = "key"', "/x?key=T", "/base/x/?key=real:secret/key"],
+    ['inject_mode = "path"\ninject_format = "/bot{}"', "/botT/x", "/botreal:secret%2Fkey/x/"],
+    ['inject_mode = "basic"\ninject_format = "me:{}"', "/x", `/?${btoa(`me:${SECRET}`)}`],
+  ])("of %s does not come back in a header", async (mode, target, location) => {
+    const head = `HTTP/1.1 302 Found\r\nLocation: ${location}\r\nX-Own: kept\r\n`;
+    using server = rawServer({
+      data: (socket) => void socket.write(`${head}Content-Length: 0\r\n\r\n`),
+    });
+    using fixture = proxyUnder(route(server.port, `credential_key = "svc"\n${mode}`), {
+      secrets: { svc: SECRET },
+    });
+    const fields = target.includes("T") ? "" : BEARER;
+    const answer = await exchange(
+      fixture.port,
+      request(`/svc${target.replace("T", TOKEN)}`, fields),
+    );
+    expect(answer).toStartWith("HTTP/1.1 302 Found\r\nLocation: /");
+    expect(answer).toContain("hidden-by-faraday");
+    expect(answer).toContain("\r\nX-Own: kept\r\n");
+    expect(answer).not.toMatch(/secret|cmVhb/);
+  });
+
   test("is not echoed by TRACE", async () => {
     using server = upstream();
     using fixture = proxyUnder(route(server.port, 'credential_key = "svc"'), {
