@@ -8,6 +8,8 @@ const PATH_CHARACTERS = /^[A-Za-z0-9\-._~!$&'()*+,;=:@%/]*$/;
 const UNRESERVED = /[A-Za-z0-9\-._~]/;
 /** An encoded slash, backslash or NUL: some servers split there, some do not. */
 const SPLITTING = /%(?:2F|5C|00)/;
+/** Control characters: some servers end a path there, or take them away. */
+const CONTROL = /%(?:[01][0-9A-F]|7F)/;
 /** Decoded once it is an escape again, so a server that decodes twice would see another path. */
 const TWICE_ENCODED = /%25[0-9A-F]{2}/i;
 /** `..;x` is `..` to servers that cut parameters off a segment. */
@@ -23,6 +25,9 @@ export function normalizePath(path: string): Result<string, string> {
     return UNRESERVED.test(character) ? character : code.toUpperCase();
   });
   if (SPLITTING.test(decoded)) return err("the path has an encoded slash, backslash or NUL");
+  if (CONTROL.test(decoded)) return err("the path has a control character");
+  // Two bytes that spell a dot or a slash in a way that UTF-8 forbids and old decoders take.
+  if (!isUtf8(decoded)) return err("the path is not UTF-8");
   if (TWICE_ENCODED.test(decoded)) return err("the path is encoded twice");
   const segments: string[] = [];
   for (const segment of decoded.split("/")) {
@@ -34,6 +39,15 @@ export function normalizePath(path: string): Result<string, string> {
   const last = decoded.slice(decoded.lastIndexOf("/") + 1);
   const isDirectory = segments.length > 0 && (last === "" || last === "." || last === "..");
   return ok(`/${segments.join("/")}${isDirectory ? "/" : ""}`);
+}
+
+function isUtf8(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A pattern of `endpoint_rules` in the same spelling; `*` and `**` are whole segments. */

@@ -74,7 +74,7 @@ export function planRequest(request: RequestHead, context: PlanContext): Request
     if (request.framing.kind !== "none") return refuse(badRequest("a CONNECT has no body"));
     return { kind: "tunnel", target, subject };
   }
-  if (method === "TRACE") return refuse(trace(subject));
+  if (isTrace(method)) return refuse(trace(subject));
   const hostField: HeaderField = ["Host", hostText(target, HTTP_PORT)];
   const others = endToEndFields(request.fields).filter(([name]) => name.toLowerCase() !== "host");
   const line = `${method} ${wanted.path} HTTP/1.${request.minorVersion}`;
@@ -95,6 +95,9 @@ function loggable(path: string, { token }: PlanContext): string {
 function hasProxyToken({ fields }: RequestHead, { token }: PlanContext): boolean {
   return valuesOf(fields, "proxy-authorization").some((value) => token.isIn(value));
 }
+
+/** TRACK is Microsoft's name for it, and some servers do not mind how a method is written. */
+const isTrace = (method: string): boolean => /^trac[ek]$/i.test(method);
 
 /** The answer to TRACE repeats the request, and with it what was put into it. */
 function trace(subject: NetSubject): Refusal {
@@ -122,6 +125,14 @@ function planRoute(request: RequestHead, path: string, context: PlanContext): Re
       }
       case "path":
         return refuse({ subject, ruleId: "builtin:bad-path", status: 400, reason: error.reason });
+      case "override":
+        return refuse({
+          subject,
+          ruleId: `endpoint_rules:${name}`,
+          status: 403,
+          reason: `${error.field} asks for another request than the one that endpoint_rules judge`,
+          keep: request.framing.kind === "none",
+        });
       case "endpoint":
         return refuse({
           subject,
@@ -135,7 +146,7 @@ function planRoute(request: RequestHead, path: string, context: PlanContext): Re
         return error satisfies never;
     }
   }
-  if (method === "TRACE") return refuse(trace(subject));
+  if (isTrace(method)) return refuse(trace(subject));
   const { line, fields } = route.headFor(request, judged.value);
   const tls = route.isTls ? { serverName: route.serverName } : null;
   const hide = (text: string): string => route.hideSecret(text);

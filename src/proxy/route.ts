@@ -17,7 +17,14 @@ export interface RouteRequest {
 export type RouteMistake =
   | { readonly kind: "token" }
   | { readonly kind: "path"; readonly reason: string }
+  | { readonly kind: "override"; readonly field: string }
   | { readonly kind: "endpoint"; readonly path: string };
+
+/** Many frameworks take the method or the path from these instead of from the request line. */
+const OVERRIDES =
+  /^x-(?:(?:http-)?method-override|http-method|original-(?:method|url)|rewrite-url)$/i;
+/** CGI knows no difference between the two marks. */
+const isOverride = ([name]: HeaderField): boolean => OVERRIDES.test(name.replaceAll("_", "-"));
 
 /** Shorter ones would be found in headers by chance. */
 const SECRET_CHARACTERS_MIN = 8;
@@ -63,6 +70,8 @@ export class Route {
     const path = normalizePath(found.path === "" ? "/" : found.path);
     if (!path.ok) return err({ kind: "path", reason: path.error });
     if (!this.#permits(head.method, path.value)) return err({ kind: "endpoint", path: path.value });
+    const field = this.#rules.length > 0 ? head.fields.find(isOverride) : undefined;
+    if (field !== undefined) return err({ kind: "override", field: field[0] });
     return ok({ path: path.value, query: found.query });
   }
 

@@ -123,12 +123,12 @@ describe("a credential", () => {
     expect(answer).not.toMatch(/secret|cmVhb/);
   });
 
-  test("is not echoed by TRACE", async () => {
+  test.each(["TRACE", "TRACK", "trace"])("is not echoed by %s", async (method) => {
     using server = upstream();
     using fixture = proxyUnder(route(server.port, 'credential_key = "svc"'), {
       secrets: { svc: SECRET },
     });
-    const answer = await exchange(fixture.port, request("/svc/", BEARER, "TRACE"));
+    const answer = await exchange(fixture.port, request("/svc/", BEARER, method));
     expect(answer).toStartWith("HTTP/1.1 405 ");
     expect(server.received).toEqual([]);
   });
@@ -150,6 +150,7 @@ describe("endpoint rules", () => {
     ["DELETE", "/repos/a/issues", "/repos/a/issues"],
     ["GET", "/api/a/b/c", "/api/a/b/c"],
     ["GET", "/api", "/api"],
+    ["GET", "/api/caf%c3%a9%20x", "/api/caf%C3%A9%20x"],
   ])("let through %s %s, normalized", async (method, path, forwarded) => {
     using server = upstream();
     using fixture = proxyUnder(route(server.port, rules));
@@ -174,12 +175,35 @@ describe("endpoint rules", () => {
     ["GET", "/api/%252e%252e/v1", "400"],
     ["GET", "/../../etc", "400"],
     ["GET", "/api/%zz", "400"],
+    ["GET", "/api/%c0%ae%c0%ae/v1", "400"],
+    ["GET", "/api/%ff", "400"],
+    ["GET", "/api/x%0d%0aY:%20z", "400"],
+    ["GET", "/api/x%00", "400"],
+    ["GET", "/api/x%7f", "400"],
   ])("refuse %s %s with %s", async (method, path, status) => {
     using server = upstream();
     using fixture = proxyUnder(route(server.port, rules));
     const answer = await exchange(fixture.port, request(`/svc${path}`, BEARER, method));
     expect(answer).toStartWith(`HTTP/1.1 ${status} `);
     expect(server.received).toEqual([]);
+  });
+
+  test.each([
+    "X-HTTP-Method-Override: DELETE",
+    "x-http-method: DELETE",
+    "X_Method_Override: DELETE",
+    "X-Original-URL: /admin",
+    "X-Rewrite-URL: /admin",
+  ])("do not let `%s` make another request of it", async (field) => {
+    using server = upstream();
+    const asked = request("/svc/api/x", `${BEARER}${field}\r\n`);
+    using strict = proxyUnder(route(server.port, rules));
+    expect(await exchange(strict.port, asked)).toStartWith("HTTP/1.1 403 ");
+    expect(strict.verdicts()).toEqual(["deny endpoint_rules:svc"]);
+    expect(server.received).toEqual([]);
+    using open = proxyUnder(route(server.port, ""));
+    expect(await exchange(open.port, asked)).toStartWith("HTTP/1.1 200 ");
+    expect(server.received[0]).toContain(field);
   });
 
   test("that refuse say which rule would allow it", async () => {
