@@ -123,7 +123,8 @@ function readFraming(
   const [length] = lengths;
   if (length === undefined) return ok(null);
   if (!LENGTH.test(length)) return err("the Content-Length is no number");
-  return ok(length === "0" ? { kind: "none" } : { kind: "length", bytes: Number(length) });
+  const bytes = Number(length);
+  return ok(bytes === 0 ? { kind: "none" } : { kind: "length", bytes });
 }
 
 export function valuesOf(fields: readonly HeaderField[], name: string): readonly string[] {

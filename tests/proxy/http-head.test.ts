@@ -250,6 +250,18 @@ test("a head is found at the same byte however it is cut", async () => {
 });
 
 describe("an answer", () => {
+  test("whose Content-Length is spelled 00 is over with its head", async () => {
+    using server = rawServer({
+      data: (socket) => void socket.write("HTTP/1.1 200 OK\r\nContent-Length: 00\r\n\r\n"),
+    });
+    using fixture = proxyUnder(LOOPBACK);
+    const client = await RawClient.to(fixture.port);
+    const request = `GET http://127.0.0.1:${server.port}/ HTTP/1.1\r\nHost: x\r\n${AUTH}\r\n`;
+    client.send(request + request);
+    await client.until(({ heard }) => heard.split("HTTP/1.1 200 ").length === 3);
+    client.close();
+  });
+
   test.each([
     "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
     "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
