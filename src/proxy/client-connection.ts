@@ -29,8 +29,6 @@ export interface ProxyContext {
 type Phase = "head" | "deciding" | "exchange" | "tunnel" | "closing";
 
 const EMPTY = Buffer.alloc(0);
-/** A refused client may still be sending; closing at once would lose the answer. */
-const LINGER_MS = 2000;
 /** Safe to send again over a new connection, if a kept one turns out to be closed. */
 const REPEATABLE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
@@ -45,6 +43,8 @@ export class ClientConnection {
   #wantsMore = false;
   #sinceMs: number;
   #exchange: Exchange | null = null;
+  /** A request has been answered, and the next one is not looked at yet. */
+  #isWaiting = false;
 
   constructor(leg: Leg, context: ProxyContext) {
     this.#leg = leg;
@@ -53,22 +53,25 @@ export class ClientConnection {
     leg.listener = {
       data: (bytes) => this.#received(bytes),
       end: () => this.#ended(),
-      drained: () => this.#exchange?.clientDrained(),
+      drained: () => this.#drained(),
       closed: () => this.#closed(),
     };
   }
 
   /** Ends what has waited too long. */
   sweep(nowMs: number): void {
-    const { headMs, answerMs, idleMs } = this.#context.limits;
+    const { headMs, answerMs, idleMs, lingerMs } = this.#context.limits;
     const waitedMs = nowMs - this.#sinceMs;
     const isIdle = nowMs - this.#leg.lastActiveMs > idleMs;
     switch (this.#phase) {
+      // Closed, not cut: a slow reader may not have heard the end of its answer yet.
       case "head":
-        if (waitedMs > headMs) this.#leg.destroy();
+        if (isIdle) this.#leg.destroy();
+        else if (waitedMs > headMs && !this.#isWaiting) this.#endHead();
         return;
       case "closing":
-        if (waitedMs > LINGER_MS) this.#leg.destroy();
+        if (isIdle) this.#leg.destroy();
+        else if (waitedMs > lingerMs) this.#leg.close();
         return;
       case "exchange":
         if (this.#exchange?.hasAnswered === false && waitedMs > answerMs) {
@@ -83,6 +86,12 @@ export class ClientConnection {
       default:
         this.#phase satisfies never;
     }
+  }
+
+  /** Whoever has begun a head and does not end it is no honest client. */
+  #endHead(): void {
+    if (this.#pending.length > 0) this.#leg.destroy();
+    else this.#leg.close();
   }
 
   reply(answer: Answer, options: { readonly keep: boolean }): void {
@@ -122,7 +131,12 @@ export class ClientConnection {
 
   #ended(): void {
     if (this.#phase === "exchange") this.#exchange?.clientEnded();
-    else if (this.#phase !== "deciding") this.#leg.close();
+    else if (this.#phase !== "deciding" && !this.#isWaiting) this.#leg.close();
+  }
+
+  #drained(): void {
+    if (this.#exchange !== null) this.#exchange.clientDrained();
+    else if (this.#isWaiting) this.#readOn();
   }
 
   #closed(): void {
@@ -313,9 +327,26 @@ export class ClientConnection {
     }
   }
 
+  /**
+   * Goes on to the next request, though not at once: many may have come together, and answers to a
+   * client that does not read them must not pile up.
+   */
   #nextRequest(): void {
     this.#phase = "head";
     this.#scanned = 0;
+    const { isBacklogged } = this.#leg;
+    if (!isBacklogged && this.#pending.length === 0) {
+      this.#readOn();
+      return;
+    }
+    this.#isWaiting = true;
+    this.#leg.pause();
+    if (!isBacklogged) setImmediate(() => this.#readOn());
+  }
+
+  #readOn(): void {
+    if (this.#phase !== "head" || !this.#leg.isOpen) return;
+    this.#isWaiting = false;
     this.#sinceMs = this.#context.clock();
     if (this.#pending.length > 0) this.#readHead();
     if (this.#phase !== "head") return;

@@ -138,7 +138,7 @@ export class Exchange {
   }
 
   #takeHead(head: ResponseHead): void {
-    const { client, request } = this.#options;
+    const { client, upstream, request } = this.#options;
     if (head.status === 101) {
       if (!this.#isUpgrade) {
         this.#badAnswer("it switched protocols without being asked");
@@ -150,7 +150,8 @@ export class Exchange {
       return;
     }
     if (head.status < 200) {
-      if (request.minorVersion === 1) client.write(statusHead(head, endToEndFields(head.fields)));
+      if (request.minorVersion === 0) return;
+      if (!client.write(statusHead(head, endToEndFields(head.fields)))) upstream.pause();
       return;
     }
     this.#response = head;

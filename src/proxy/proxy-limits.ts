@@ -9,6 +9,8 @@ export interface ProxyLimits {
   readonly answerMs: number;
   /** A connection over which nothing passes either way. */
   readonly idleMs: number;
+  /** A refused client may still be sending; closing at once would lose the answer. */
+  readonly lingerMs: number;
   readonly sweepMs: number;
 }
 
@@ -19,5 +21,6 @@ export const DEFAULT_LIMITS: ProxyLimits = {
   connectMs: 20_000,
   answerMs: 900_000,
   idleMs: 3_600_000,
+  lingerMs: 2000,
   sweepMs: 5_000,
 };

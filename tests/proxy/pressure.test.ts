@@ -21,12 +21,21 @@ const connect = (port: number): string =>
 /** More than all the buffers of kernel and proxy between two sockets could hold. */
 const FLOOD_BYTES = 256 * 1024 * 1024;
 const BUFFERS_BYTES_MAX = 32 * 1024 * 1024;
+/** As much as fits into the buffers, so that the proxy is done with it long before its reader. */
+const ANSWER_BYTES = 3 * 512 * 1024;
 const CHUNK = Buffer.alloc(256 * 1024, 120);
 
 /** Sends as much as is taken, and counts it. */
 class Flood {
   sent = 0;
+  readonly #bytes: number;
+  readonly #chunk: Buffer;
   #socket: Socket<number> | null = null;
+
+  constructor(bytes = FLOOD_BYTES, chunk = CHUNK) {
+    this.#bytes = bytes;
+    this.#chunk = chunk;
+  }
 
   start(socket: Socket<number>): void {
     this.#socket = socket;
@@ -34,8 +43,9 @@ class Flood {
   }
 
   more(): void {
-    while (this.#socket !== null && this.sent < FLOOD_BYTES) {
-      const part = CHUNK.subarray(0, Math.min(CHUNK.length, FLOOD_BYTES - this.sent));
+    while (this.#socket !== null && this.sent < this.#bytes) {
+      const from = this.sent % this.#chunk.length;
+      const part = this.#chunk.subarray(from, from + this.#bytes - this.sent);
       const written = Math.max(0, this.#socket.write(part));
       this.sent += written;
       if (written < part.length) return;
@@ -95,6 +105,55 @@ describe("a reader that does not read", () => {
     await client.until(({ bytesHeard }) => bytesHeard >= FLOOD_BYTES);
     client.close();
     expect(client.bytesHeard).toBeGreaterThanOrEqual(FLOOD_BYTES);
+  });
+
+  test.each([
+    ["that ends its connection", "Connection: close\r\n", `Content-Length: ${ANSWER_BYTES}\r\n`],
+    ["that ends with its connection", "", ""],
+    ["on a connection that is kept", "", `Content-Length: ${ANSWER_BYTES}\r\n`],
+  ])("hears all of an answer %s, however late", async (_, field, framing) => {
+    const flood = new Flood(ANSWER_BYTES);
+    using server = floodServer(flood, `HTTP/1.1 200 OK\r\n${framing}\r\n`);
+    using fixture = proxyUnder(LOOPBACK, { limits: { lingerMs: 20, headMs: 20 } });
+    const client = await RawClient.to(fixture.port, { keeps: false });
+    client.send(get(server.port).replace("Connection: close\r\n", field));
+    client.pause();
+    await settled(() => flood.sent);
+    expect(flood.sent).toBe(ANSWER_BYTES);
+    client.resume();
+    await client.until((each) => each.bytesHeard >= ANSWER_BYTES || each.hasEnded || each.isClosed);
+    expect(client.bytesHeard).toBeGreaterThanOrEqual(ANSWER_BYTES);
+    client.close();
+  });
+
+  test("stops a sender of interim answers", async () => {
+    const interim = `HTTP/1.1 102 Processing\r\nX: ${"y".repeat(1000)}\r\n\r\n`;
+    const flood = new Flood(FLOOD_BYTES, Buffer.from(interim.repeat(100)));
+    using server = floodServer(flood, "");
+    using fixture = proxyUnder(LOOPBACK);
+    const client = await RawClient.to(fixture.port, { keeps: false });
+    client.send(get(server.port));
+    client.pause();
+    expect(await settled(() => flood.sent)).toBeLessThan(BUFFERS_BYTES_MAX);
+    client.close();
+  });
+
+  test("of answers to many requests at once gets no more of them", async () => {
+    using fixture = proxyUnder(LOOPBACK);
+    const client = await RawClient.to(fixture.port, { keeps: false });
+    client.pause();
+    const refused = "GET http://a.example/ HTTP/1.1\r\nHost: x\r\n\r\n".repeat(1000);
+    while (!client.isSending) {
+      client.send(refused);
+      await Bun.sleep(1);
+    }
+    const answered = await settled(() => fixture.records.length);
+    await Bun.sleep(20);
+    expect(fixture.records.length).toBe(answered);
+    client.resume();
+    await client.until(() => fixture.records.length > answered);
+    client.close();
+    expect(fixture.failures).toEqual([]);
   });
 
   test("stops a sender of a body as well", async () => {
@@ -203,7 +262,7 @@ describe("clients that", () => {
     await client.until(({ isClosed }) => isClosed);
     expect(client.heard).toBe("");
     const silent = await RawClient.to(fixture.port);
-    await silent.until(({ isClosed }) => isClosed);
+    await silent.until(({ hasEnded }) => hasEnded);
     expect(fixture.proxy.connections()).toBe(0);
   });
 
@@ -230,6 +289,15 @@ describe("clients that", () => {
       client.close();
     }
     while (fixture.proxy.connections() + server.connections() > 0) await Bun.sleep(5);
+    expect(fixture.failures).toEqual([]);
+  });
+
+  test("send thousands of requests at once are answered each", async () => {
+    using fixture = proxyUnder(LOOPBACK);
+    const client = await RawClient.to(fixture.port);
+    client.send("GET http://a.example/ HTTP/1.1\r\nHost: x\r\n\r\n".repeat(5000));
+    await client.until(({ heard }) => heard.split("HTTP/1.1 407 ").length > 5000);
+    client.close();
     expect(fixture.failures).toEqual([]);
   });
 
