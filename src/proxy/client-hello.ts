@@ -23,6 +23,8 @@ const NOT_TLS: HelloReading = { kind: "not-tls" };
 /** Takes everything that the client has sent so far. */
 export function readClientHello(bytes: Uint8Array): HelloReading {
   const fragments: Uint8Array[] = [];
+  /** Type and size, which may be spread over records. */
+  const start: number[] = [];
   let length = 0;
   let at = 0;
   while (at < bytes.length) {
@@ -35,9 +37,15 @@ export function readClientHello(bytes: Uint8Array): HelloReading {
     const fragment = bytes.subarray(at + RECORD_HEAD_BYTES, end);
     fragments.push(fragment);
     length += fragment.length;
-    const whole = wholeHello(fragments, length);
-    if (whole === "not-hello") return NOT_TLS;
-    if (whole !== null) return readHello(whole);
+    start.push(...fragment.subarray(0, HANDSHAKE_HEAD_BYTES - start.length));
+    const [type = CLIENT_HELLO, ...sizes] = start;
+    const helloBytes = sizes.reduce((sum, byte) => sum * 256 + byte, 0);
+    if (type !== CLIENT_HELLO || helloBytes > HELLO_BYTES_MAX) return NOT_TLS;
+    const whole = HANDSHAKE_HEAD_BYTES + helloBytes;
+    // Joined once only: a hello in thousands of records would take minutes otherwise.
+    if (start.length === HANDSHAKE_HEAD_BYTES && length >= whole) {
+      return readHello(Buffer.concat(fragments).subarray(HANDSHAKE_HEAD_BYTES, whole));
+    }
     at = at + RECORD_HEAD_BYTES + size;
   }
   return bytes.length > HELLO_BYTES_MAX ? NOT_TLS : MORE;
@@ -45,22 +53,6 @@ export function readClientHello(bytes: Uint8Array): HelloReading {
 
 const word = (bytes: Uint8Array, at: number): number =>
   ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
-
-/** The body of the hello once all of it is there. */
-function wholeHello(
-  fragments: readonly Uint8Array[],
-  length: number,
-): Uint8Array | "not-hello" | null {
-  if (length === 0) return null;
-  const joined = fragments.length === 1 ? fragments[0] : Buffer.concat(fragments);
-  if (joined === undefined) return null;
-  if (joined[0] !== CLIENT_HELLO) return "not-hello";
-  if (joined.length < HANDSHAKE_HEAD_BYTES) return null;
-  const size = ((joined[1] ?? 0) << 16) | word(joined, 2);
-  if (size > HELLO_BYTES_MAX) return "not-hello";
-  if (joined.length < HANDSHAKE_HEAD_BYTES + size) return null;
-  return joined.subarray(HANDSHAKE_HEAD_BYTES, HANDSHAKE_HEAD_BYTES + size);
-}
 
 /** A cursor over bytes that answers null once it would leave them. */
 class Cursor {

@@ -45,6 +45,7 @@ export function openTunnel(options: TunnelOptions): void {
     const problem = helloProblem(hello, target.host);
     if (problem === "more") return;
     if (problem === null) {
+      isOver = true;
       join(hello);
       return;
     }
@@ -67,6 +68,8 @@ export function openTunnel(options: TunnelOptions): void {
   };
   client.resume();
   if (hello.length > 0) look();
+  // Its end may have come before anybody listened for it.
+  if (client.hasEnded) gone();
 }
 
 /** `more` if it is not all there, null if it is as it should be. */

@@ -64,6 +64,14 @@ describe("readClientHello()", () => {
     expect(readClientHello(bytes)).toEqual({ kind: "not-tls" });
   });
 
+  test("takes no longer for thousands of records", () => {
+    const start = [1, 0, 0xf0, 0];
+    const records = Array.from({ length: 9000 }, (_, at) => [22, 3, 1, 0, 1, start[at] ?? 0]);
+    const beganMs = performance.now();
+    expect(readClientHello(Buffer.from(records.flat()))).toEqual({ kind: "more" });
+    expect(performance.now() - beganMs).toBeLessThan(200);
+  });
+
   test("a changed byte never throws, and never makes the name another's", () => {
     for (let at = 0; at < hello.length; at++) {
       for (const value of [0, 1, 255]) {
@@ -125,6 +133,20 @@ describe("a tunnel to port 443", () => {
     await client.untilHeard("welcome");
     client.close();
     expect(server.received[0]).toBe(right.toString("latin1"));
+  });
+
+  test("ends with a client that ended in the middle of its handshake", async () => {
+    using _ = on443();
+    using fixture = proxyUnder(lines, { names });
+    for (const pauseMs of [0, 50]) {
+      const client = await tunnel(fixture.port, "localhost");
+      client.send(hello.subarray(0, 20));
+      await Bun.sleep(pauseMs);
+      client.finish();
+      await client.until(({ hasEnded, isClosed }) => hasEnded || isClosed);
+      client.close();
+    }
+    while (fixture.proxy.connections() > 0) await Bun.sleep(1);
   });
 
   test("is not looked at with check_sni = false", async () => {
