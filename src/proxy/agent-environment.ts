@@ -35,6 +35,30 @@ export function agentEnvironment(
   return { set, remove: secretVariables.filter((name) => !set.has(name)) };
 }
 
+/** Shorter texts may be a variable's value, or a part of it, by chance. */
+const VALUE_CHARACTERS_MIN = 8;
+const PART_CHARACTERS_MIN = 16;
+
+/**
+ * The variables in which these secrets are found, whatever their names: the same key is often
+ * exported twice, or is a part of a URL.
+ */
+export function variablesHolding(
+  environment: readonly string[],
+  secrets: readonly string[],
+): readonly string[] {
+  return environment.flatMap((entry) => {
+    const mark = entry.indexOf("=");
+    const value = entry.slice(mark + 1);
+    const isHeld = secrets.some(
+      (secret) =>
+        (secret.length >= PART_CHARACTERS_MIN && value.includes(secret)) ||
+        (secret.length >= VALUE_CHARACTERS_MIN && value === secret),
+    );
+    return isHeld ? entry.slice(0, mark) : [];
+  });
+}
+
 /** Applies a change to `NAME=value` entries of one character a byte. */
 export function changedEnvironment(
   environment: readonly string[],

@@ -1,7 +1,7 @@
 import type { AuditRecord } from "../audit/record.ts";
 import type { NetworkPolicy, Policy } from "../policy/model.ts";
 import { err, ok, type Result } from "../policy/result.ts";
-import { agentEnvironment, changedEnvironment } from "./agent-environment.ts";
+import { agentEnvironment, changedEnvironment, variablesHolding } from "./agent-environment.ts";
 import { startFilterProxy } from "./filter-proxy.ts";
 import { type NetDenial, NetLog } from "./net-log.ts";
 import { DEFAULT_LIMITS } from "./proxy-limits.ts";
@@ -62,7 +62,9 @@ export async function startProxy(
     failed: (error) => say(`the proxy failed in a connection, which was ended: ${String(error)}`),
   });
   const { port } = proxy;
-  const change = agentEnvironment(network, { port, token }, secrets.value.variables);
+  const { values, variables } = secrets.value;
+  const holding = variablesHolding(options.environment, [...values.values()]);
+  const change = agentEnvironment(network, { port, token }, [...variables, ...holding]);
   return ok({
     port,
     environment: changedEnvironment(options.environment, change),

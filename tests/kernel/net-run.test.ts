@@ -111,13 +111,20 @@ env = "REAL_SECRET"
 [credentials.unused]
 env = "OTHER_SECRET"
 `,
-      { REAL_SECRET: "hush-hush", OTHER_SECRET: "hush-too" },
+      {
+        REAL_SECRET: "hush-hush-hush-hush",
+        OTHER_SECRET: "hush-too",
+        SAME_SECRET: "hush-hush-hush-hush",
+        SECRET_URL: "https://me:hush-hush-hush-hush@api.example/",
+        OWN_URL: "https://api.example/",
+      },
     );
     expect(kept.stderr).toBe("");
     const found = variables(kept.stdout);
     expect(found.get("SVC_BASE_URL")).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/svc\/v1$/);
     expect(found.get("HTTP_PROXY")).toContain(`:${found.get("SVC_KEY")}@`);
     expect(kept.stdout).not.toContain("hush");
+    expect(found.get("OWN_URL")).toBe("https://api.example/");
     expect(JSON.stringify(kept.records)).not.toContain("hush");
     expect(JSON.stringify(kept.records)).not.toContain(found.get("SVC_KEY") ?? "?");
   });
