@@ -79,12 +79,19 @@ export type InetVerdict =
 
 type InetAddress = Extract<SocketAddress, { kind: "inet" }>;
 
+/** Tells whether it is the agent itself that listens at a local port. */
+export type IsOwnPort = (port: number) => boolean;
+
 /**
  * Only the loopback addresses themselves: the rest of 127.0.0.0/8 is other services. The "any"
  * address means loopback to the kernel, unless the socket is bound to another one, so it is
  * replaced. At ::1 somebody else may have the proxy's port.
  */
-export function judgeConnect(pin: NetworkPin, { address, port }: InetAddress): InetVerdict {
+export function judgeConnect(
+  pin: NetworkPin,
+  { address, port }: InetAddress,
+  isOwnPort: IsOwnPort,
+): InetVerdict {
   const isFour = address === "127.0.0.1" || address === "0.0.0.0";
   const isSix = address === "::1" || address === "::";
   if (!isFour && !isSix) {
@@ -92,7 +99,7 @@ export function judgeConnect(pin: NetworkPin, { address, port }: InetAddress): I
     return { action: "deny", reason, grant: null };
   }
   const isProxy = isFour && port === pin.proxyPort;
-  if (isProxy || pin.localPorts.includes(port)) {
+  if (isProxy || pin.localPorts.includes(port) || isOwnPort(port)) {
     return { action: "allow", address: isFour ? "127.0.0.1" : "::1", port };
   }
   return {

@@ -32,13 +32,8 @@ import type { FileCalls } from "../../ffi/calls/file.ts";
 import { ARCH } from "../../ffi/calls/libc.ts";
 import type { Listener } from "../../ffi/calls/notify.ts";
 import type { SocketCalls } from "../../ffi/calls/socket-calls.ts";
-import {
-  type EphemeralPorts,
-  judgeConnect,
-  mayListen,
-  type NetworkPin,
-  UnixSockets,
-} from "../plan/network-pin.ts";
+import type { EphemeralPorts, NetworkPin } from "../plan/network-pin.ts";
+import { judgeConnect, mayListen, UnixSockets } from "../plan/network-pin.ts";
 import {
   disconnectAddress,
   loopbackAddress,
@@ -51,6 +46,7 @@ import type { ArgumentMemory } from "./argument-memory.ts";
 import type { CallerReader } from "./caller.ts";
 import { CallerCredentials } from "./caller-credentials.ts";
 import { textOf } from "./latin1-text.ts";
+import { OwnListeners } from "./own-listeners.ts";
 import { isUnfinished, type PendingConnects } from "./pending-connects.ts";
 import type { ProgramFinder } from "./program-file.ts";
 import type { RefusedCall, SocketLog } from "./socket-log.ts";
@@ -82,11 +78,13 @@ export class SocketGuard {
   readonly #unixSockets: UnixSockets;
   readonly #credentials: CallerCredentials;
   readonly #abstract: AbstractConnect;
+  readonly #own: OwnListeners;
 
   constructor(parts: SocketGuardParts) {
     this.#parts = parts;
     this.#unixSockets = new UnixSockets(parts.pin);
     this.#credentials = new CallerCredentials(parts.files);
+    this.#own = new OwnListeners(parts.files);
     this.#abstract = new AbstractConnect({ ...parts, listensForAgent: parts.pin.hold === "pin" });
   }
 
@@ -191,18 +189,13 @@ export class SocketGuard {
     if (address.kind === "unspecified") return { address: disconnectAddress(), file: null };
     if (address.kind !== "inet") return -Errno.EAFNOSUPPORT;
     if (address.family !== domain) return -Errno.EAFNOSUPPORT;
-    const verdict = judgeConnect(this.#parts.pin, address);
+    const verdict = judgeConnect(this.#parts.pin, address, (port) => this.#own.hold(port));
     if (verdict.action === "allow") {
       return { address: loopbackAddress(domain, verdict.address, verdict.port), file: null };
     }
     const { reason, grant } = verdict;
-    return this.#deny({
-      call: "connect",
-      target: address.address,
-      port: address.port,
-      reason,
-      grant,
-    });
+    const { address: target, port } = address;
+    return this.#deny({ call: "connect", target, port, reason, grant });
   }
 
   #unixTarget(address: SocketAddress): Target | number {
@@ -263,7 +256,11 @@ export class SocketGuard {
       if (!mayListen(pin, bound.port, ephemeralPorts)) return this.#denyPort("listen", bound);
     }
     if (!listener.alive(listener.id)) return -Errno.EINTR;
-    return sockets.listen(socket, listener.intArgument(1));
+    const result = sockets.listen(socket, listener.intArgument(1));
+    // The kernel may have chosen the port only now.
+    const at = readSocketAddress(sockets.localAddress(socket) ?? Buffer.alloc(0));
+    if (result === 0 && at.kind === "inet") this.#own.note(socket, at.port);
+    return result;
   }
 
   #bind(socket: Fd): number | "proceed" {

@@ -125,6 +125,29 @@ unix_sockets = ["${place.path}/in/**"]
   });
 });
 
+/** A port that the command may listen on is reached only where it is the one who listens. */
+const BESIDE = `
+import errno, socket, sys
+port = int(sys.argv[1])
+def reached():
+    try: return socket.create_connection(("127.0.0.1", port), 5).recv(64).decode()
+    except OSError as error: return errno.errorcode[error.errno]
+before = reached()
+own = socket.create_server(("127.0.0.3", port))
+print(before, reached())
+`;
+
+test(
+  "a listener of one's own does not open somebody else's at the same port",
+  async () => {
+    const words = [PYTHON, "-c", BESIDE, String(servers.other)];
+    expect((await place.bare(words)).stdout).toBe("other other\n");
+    const policy = `${POLICY}kernel_pin = true\nallowed_bind_ports = [${servers.other}]\n`;
+    expect((await place.faraday(words, { policy })).stdout).toBe("EACCES EACCES\n");
+  },
+  TIMEOUT_MS,
+);
+
 test(
   "--block-net leaves nothing but unix sockets that the policy names",
   async () => {

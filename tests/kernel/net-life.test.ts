@@ -72,6 +72,25 @@ asyncio.run(main())`),
     "allowed",
   ],
   [
+    "a server of its own, on a port of the kernel's choice",
+    python(`import socket
+server = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(server.getsockname())
+server.accept()[0].sendall(b"own")
+print(client.recv(64).decode())`),
+    "own",
+  ],
+  [
+    "a server of its own for both families",
+    python(`import socket
+server = socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True)
+for address in ("127.0.0.1", "::1"):
+    client = socket.create_connection((address, server.getsockname()[1]))
+    server.accept()[0].sendall(b"own ")
+    print(client.recv(64).decode(), end="")`),
+    "own own",
+  ],
+  [
     "a refused connect",
     python(`import socket
 free = socket.socket(socket.AF_UNIX)
