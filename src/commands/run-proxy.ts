@@ -2,6 +2,8 @@ import { Signal } from "../../ffi/abi/process.ts";
 import { kill } from "../../ffi/calls/process.ts";
 import type { PreparedRun } from "../launch/prepare-run.ts";
 import { type Refusal, refusal } from "../launch/refusal.ts";
+import { changedEnvironment, variablesHolding } from "../proxy/agent-environment.ts";
+import { secretVariables } from "../proxy/read-secrets.ts";
 import type { RunningProxy } from "../proxy/start-proxy.ts";
 import type { RunJournal } from "./run-journal.ts";
 
@@ -12,6 +14,19 @@ export interface ProxyShared {
   readonly session: string;
   readonly commandPid: number;
   readonly trace: boolean;
+}
+
+/** Where there is no proxy nobody needs the secrets, and the agent does not get them either. */
+export function withoutSecrets({ network, loaded, plan }: PreparedRun): readonly string[] {
+  const { environment } = plan;
+  const named = secretVariables(network, loaded.policy.credentials);
+  if (named.length === 0) return environment;
+  const secrets = environment.flatMap((entry) => {
+    const mark = entry.indexOf("=");
+    return named.includes(entry.slice(0, mark)) ? entry.slice(mark + 1) : [];
+  });
+  const remove = [...named, ...variablesHolding(environment, secrets)];
+  return changedEnvironment(environment, { set: new Map(), remove });
 }
 
 /** Starts the proxy if the network is filtered; null if there is nothing to filter. */

@@ -12,7 +12,7 @@ import { BusyMark } from "../supervise/busy-mark.ts";
 import { watchSupervisor } from "../supervise/watchdog.ts";
 import type { WorkerMessage, WorkerOrder, WorkerReport } from "../supervisor-messages.ts";
 import { RunJournal } from "./run-journal.ts";
-import { startProxyIfAsked } from "./run-proxy.ts";
+import { startProxyIfAsked, withoutSecrets } from "./run-proxy.ts";
 
 const EXIT_OWN_FAILURE = 125;
 const EXIT_NOT_EXECUTED = 126;
@@ -75,7 +75,7 @@ function orderFor(
 ): WorkerOrder {
   return {
     launcher: shared.launcher,
-    plan: { ...run.plan, environment: shared.proxy?.environment ?? run.plan.environment },
+    plan: { ...run.plan, environment: shared.proxy?.environment ?? withoutSecrets(run) },
     session: {
       journalFd: shared.journalFd,
       sessionId: shared.session,

@@ -55,12 +55,23 @@ export async function readSecrets(
     }
     values.set(key, text);
   }
-  // Also those that no route uses now: they were written down to be kept from the agent.
-  const variables = [
+  return ok({ values, variables: secretVariables(network, credentials) });
+}
+
+/**
+ * The variables that hold secrets, also those that no route uses now: they were written down to be
+ * kept from the agent.
+ */
+export function secretVariables(
+  network: NetworkPolicy | null,
+  credentials: readonly CredentialPolicy[],
+): readonly string[] {
+  const keys = (network?.routes ?? []).flatMap(({ credentialKey }) => credentialKey ?? []);
+  const sources = [
     ...credentials.map(({ source }) => source),
-    ...[...values.keys()].map((key) => sourceOf(key, credentials)),
-  ].flatMap((source) => (source.kind === "env" ? source.name : []));
-  return ok({ values, variables: [...new Set(variables)] });
+    ...keys.map((key) => sourceOf(key, credentials)),
+  ];
+  return [...new Set(sources.flatMap((source) => (source.kind === "env" ? source.name : [])))];
 }
 
 function describe(source: CredentialSource): string {

@@ -130,6 +130,25 @@ env = "OTHER_SECRET"
   });
 });
 
+describe("a secret", () => {
+  const env = { PATH: "/usr/bin:/bin", SVC_API_KEY: "hush-hush", MINE: "hush-too", ELSE: "kept" };
+  test.each([
+    [
+      "where the network is blocked",
+      '[network.routes.svc]\nupstream = "https://api.example"\ncredential_key = "svc"\n',
+      ["--block-net"],
+    ],
+    ["without a route", "", []],
+  ])("is kept from the agent %s", async (_, route, flags) => {
+    const policy = `${ALLOW_ALL}${route}[credentials.mine]\nenv = "MINE"\n`;
+    const kept = await place.faraday(["env"], { policy, flags, env });
+    expect(kept.stderr).toBe("");
+    expect(kept.stdout).toContain("ELSE=kept\n");
+    expect(kept.stdout).not.toContain("MINE=");
+    expect(kept.stdout.includes("SVC_API_KEY=")).toBe(route === "");
+  });
+});
+
 describe("a credential", () => {
   const policyWith = (port: number, source: string): string => `${ALLOW_ALL}[network.routes.svc]
 upstream = "http://127.0.0.1:${port}"
