@@ -1,6 +1,7 @@
 import { painter, wantsColor } from "../cli/color.ts";
 import type { ColorChoice } from "../cli/invocation.ts";
 import { processIo } from "../cli/terminal-io.ts";
+import { BLOCKED } from "../plan/network-pin.ts";
 import { escapeControl } from "../policy/escape-control.ts";
 import type { SocketDenial } from "../supervise/socket-log.ts";
 
@@ -22,7 +23,9 @@ export function reportSocketDenials(denials: readonly SocketDenial[], color: Col
   if (denials.some(({ grant }) => grant !== null)) {
     lines.push(`${paint("hint", "hint")}: the indented lines go below [network] in the policy`);
   } else if (denials.some(({ port }) => port !== null)) {
-    const way = "hosts are reached through the proxy: list them in `allowed_hosts`";
+    const way = denials.some(({ reason }) => reason === BLOCKED)
+      ? "without --block-net (and `block_all`) the lists of [network] would count"
+      : "hosts are reached through the proxy: list them in `allowed_hosts`";
     lines.push(`${paint("hint", "hint")}: ${way}`);
   }
   io.stderr.write(lines.map((line) => `${line}\n`).join(""));

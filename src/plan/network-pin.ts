@@ -16,6 +16,8 @@ import type { SocketAddress } from "./socket-address.ts";
 export interface NetworkPin {
   /** `unix`: only sockets by path are judged. */
   readonly hold: Exclude<NetworkHold, "open">;
+  /** Nothing is open, whatever the lists of the policy say. */
+  readonly isBlocked: boolean;
   /** Where the proxy listens, on 127.0.0.1; null if there is none. */
   readonly proxyPort: number | null;
   readonly localPorts: readonly number[];
@@ -41,6 +43,7 @@ export function networkPin({ network, writableTrees, cwd }: PinRequest): Network
   const isOpen = isPinned && !network.blockAll;
   return {
     hold: isPinned ? "pin" : "unix",
+    isBlocked: isPinned && network.blockAll,
     proxyPort: null,
     localPorts: isOpen ? network.allowedLocalPorts : [],
     bindPorts: isOpen ? network.allowedBindPorts : [],
@@ -79,6 +82,9 @@ export type InetVerdict =
 
 type InetAddress = Extract<SocketAddress, { kind: "inet" }>;
 
+/** What nothing but the end of the block would allow. */
+export const BLOCKED = "the network is blocked as a whole";
+
 /** Tells whether it is the agent itself that listens at a local port. */
 export type IsOwnPort = (port: number) => boolean;
 
@@ -92,6 +98,7 @@ export function judgeConnect(
   { address, port }: InetAddress,
   isOwnPort: IsOwnPort,
 ): InetVerdict {
+  if (pin.isBlocked) return { action: "deny", reason: BLOCKED, grant: null };
   const isFour = address === "127.0.0.1" || address === "0.0.0.0";
   const isSix = address === "::1" || address === "::";
   if (!isFour && !isSix) {

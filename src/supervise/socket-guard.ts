@@ -33,7 +33,7 @@ import { ARCH } from "../../ffi/calls/libc.ts";
 import type { Listener } from "../../ffi/calls/notify.ts";
 import type { SocketCalls } from "../../ffi/calls/socket-calls.ts";
 import type { EphemeralPorts, NetworkPin } from "../plan/network-pin.ts";
-import { judgeConnect, mayListen, UnixSockets } from "../plan/network-pin.ts";
+import { BLOCKED, judgeConnect, mayListen, UnixSockets } from "../plan/network-pin.ts";
 import {
   disconnectAddress,
   loopbackAddress,
@@ -278,13 +278,14 @@ export class SocketGuard {
     call: "bind" | "listen",
     { address, port }: Extract<SocketAddress, { kind: "inet" }>,
   ): number {
+    const { isBlocked } = this.#parts.pin;
     const which = port === 0 ? "a port of the kernel's choice" : `port ${port}`;
     return this.#deny({
       call,
       target: address,
       port,
-      reason: `${which} is not among the allowed bind ports`,
-      grant: `allowed_bind_ports = [${port}]`,
+      reason: isBlocked ? BLOCKED : `${which} is not among the allowed bind ports`,
+      grant: isBlocked ? null : `allowed_bind_ports = [${port}]`,
     });
   }
 

@@ -162,6 +162,10 @@ unix_sockets = ["${place.path}/in/**"]
     expect(answers.UDP).toBe("EACCES");
     expect(answers["unix inside"]).toBe("inside");
     expect(answers["unix outside"]).toBe("EACCES");
+    // No line of policy would allow what a flag has blocked.
+    const refused = run.records.filter(({ layer, port }) => layer === "kernel" && port !== null);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.every(({ grant }) => grant === null)).toBe(true);
   },
   TIMEOUT_MS,
 );
