@@ -3,7 +3,7 @@
  *   npm run bench                 everything, some minutes
  *   npm run bench -- --quick      the same with less of each, for a first look
  *   npm run bench -- --memory     memory over 100,000 execs instead of 5,000
- *   npm run bench -- --only NAME  one part: spawn, start, grants, files, engine or memory
+ *   npm run bench -- --only NAME  one part: spawn, start, grants, files, engine, memory or network
  *   npm run bench -- --json       one object for programs
  */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -15,6 +15,7 @@ import { benchEngine } from "./bench/engine.ts";
 import { benchGrants } from "./bench/grants.ts";
 import { type Bench, FARADAY, type Scale } from "./bench/measure.ts";
 import { benchMemory } from "./bench/memory.ts";
+import { benchNetwork } from "./bench/network.ts";
 import { type BenchReport, REPORT_VERSION, renderReport } from "./bench/render-report.ts";
 import { benchSealedTree } from "./bench/sealed-tree.ts";
 import { benchSpawnLoop } from "./bench/spawn-loop.ts";
@@ -29,6 +30,13 @@ const FULL: Scale = {
   memoryStep: 1_000,
   files: 50_000,
   fileRounds: 15,
+  networkRounds: 9,
+  bulkMib: 512,
+  tunnels: 2_000,
+  tunnelsAtOnce: 16,
+  requests: 4_000,
+  idleTunnels: 1_000,
+  pinnedConnects: 4_000,
 };
 const QUICK: Scale = {
   spawns: 300,
@@ -39,10 +47,17 @@ const QUICK: Scale = {
   memoryStep: 250,
   files: 5_000,
   fileRounds: 7,
+  networkRounds: 5,
+  bulkMib: 128,
+  tunnels: 500,
+  tunnelsAtOnce: 16,
+  requests: 1_000,
+  idleTunnels: 1_000,
+  pinnedConnects: 1_000,
 };
 const LONG_MEMORY = { memoryExecs: 100_000, memoryStep: 10_000 };
 
-const PARTS = ["spawn", "start", "grants", "files", "engine", "memory"] as const;
+const PARTS = ["spawn", "start", "grants", "files", "engine", "memory", "network"] as const;
 type Part = (typeof PARTS)[number];
 
 interface Choice {
@@ -77,6 +92,7 @@ async function measure(bench: Bench, parts: readonly Part[]): Promise<BenchRepor
     ...(parts.includes("files") ? { files: benchSealedTree(bench) } : {}),
     ...(parts.includes("engine") ? { engine: benchEngine(bench) } : {}),
     ...(parts.includes("memory") ? { memory: await benchMemory(bench) } : {}),
+    ...(parts.includes("network") ? { network: await benchNetwork(bench) } : {}),
   };
   return {
     v: REPORT_VERSION,

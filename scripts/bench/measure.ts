@@ -17,6 +17,15 @@ export interface Scale {
   readonly memoryStep: number;
   readonly files: number;
   readonly fileRounds: number;
+  readonly networkRounds: number;
+  /** The size of a large answer. */
+  readonly bulkMib: number;
+  readonly tunnels: number;
+  readonly tunnelsAtOnce: number;
+  /** Small requests, one after the other. */
+  readonly requests: number;
+  readonly idleTunnels: number;
+  readonly pinnedConnects: number;
 }
 
 /** What every part of the benchmark gets. */

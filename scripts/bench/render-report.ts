@@ -2,8 +2,11 @@ import type { EngineSpeed } from "./engine.ts";
 import type { GrantCost } from "./grants.ts";
 import type { Timing } from "./measure.ts";
 import type { Memory } from "./memory.ts";
+import type { Network } from "./network.ts";
+import { networkTables } from "./network-tables.ts";
 import type { SealedWork } from "./sealed-tree.ts";
 import type { SpawnLoop } from "./spawn-loop.ts";
+import { type Row, textTable } from "./text-table.ts";
 
 /** Raised only when a field changes its meaning or goes away. */
 export const REPORT_VERSION = 1;
@@ -20,21 +23,7 @@ export interface BenchReport {
   readonly files?: readonly SealedWork[];
   readonly engine?: readonly EngineSpeed[];
   readonly memory?: Memory;
-}
-
-type Row = readonly string[];
-
-/** The first column is text, the others are numbers. */
-function table(title: string, head: Row, rows: readonly Row[]): string {
-  const widths = head.map((_, at) =>
-    Math.max(...[head, ...rows].map((row) => row[at]?.length ?? 0)),
-  );
-  const line = (row: Row): string =>
-    row
-      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
-      .join("  ");
-  const rule = widths.map((width) => "-".repeat(width)).join("  ");
-  return [title, "", line(head), rule, ...rows.map(line), ""].join("\n");
+  readonly network?: Network;
 }
 
 const ms = (value: number): string => value.toFixed(value < 100 ? 2 : 0);
@@ -58,7 +47,7 @@ function startUpTable(timings: readonly Timing[]): string {
     return [...timingRow(each), toBwrap];
   });
   const head = [...TIMING_HEAD, "x bwrap"];
-  return table(`Start-up: one /bin/true, ${timings[0]?.rounds} rounds`, head, rows);
+  return textTable(`Start-up: one /bin/true, ${timings[0]?.rounds} rounds`, head, rows);
 }
 
 function grantsTable(grants: readonly GrantCost[]): string {
@@ -69,7 +58,7 @@ function grantsTable(grants: readonly GrantCost[]): string {
     ms(addedMs),
   ]);
   const head = ["", "median ms", "least ms", "added ms"];
-  return table(`Start-up by grants, ${grants[0]?.timing.rounds} rounds`, head, rows);
+  return textTable(`Start-up by grants, ${grants[0]?.timing.rounds} rounds`, head, rows);
 }
 
 export function renderReport(report: BenchReport): string {
@@ -80,14 +69,14 @@ export function renderReport(report: BenchReport): string {
   ];
   for (const { loop, spawns, timings } of report.spawnLoops ?? []) {
     const title = `Spawn loop (${loop}): ${spawns} x /bin/true, ${timings[0]?.rounds} rounds`;
-    parts.push(table(title, TIMING_HEAD, timings.map(timingRow)));
+    parts.push(textTable(title, TIMING_HEAD, timings.map(timingRow)));
   }
   if (report.startUp !== undefined) parts.push(startUpTable(report.startUp));
   if (report.grants !== undefined) parts.push(grantsTable(report.grants));
   for (const { work, timings } of report.files ?? []) {
     const head = [...TIMING_HEAD, "least ms"];
     const rows = timings.map((each) => [...timingRow(each), ms(each.leastMs)]);
-    parts.push(table(`Sealed files: ${work}, ${timings[0]?.rounds} rounds`, head, rows));
+    parts.push(textTable(`Sealed files: ${work}, ${timings[0]?.rounds} rounds`, head, rows));
   }
   if (report.engine !== undefined) {
     const rows = report.engine.map(({ rules, kind, verdictsPerSecond, ratio }) => [
@@ -95,7 +84,7 @@ export function renderReport(report: BenchReport): string {
       Math.round(verdictsPerSecond).toLocaleString("en"),
       ratio.toPrecision(2),
     ]);
-    parts.push(table("Engine alone", ["", "verdicts/s", "x 10 rules"], rows));
+    parts.push(textTable("Engine alone", ["", "verdicts/s", "x 10 rules"], rows));
   }
   if (report.memory !== undefined) {
     const rows = report.memory.samples.map(({ execs, rssKib, anonymousKib }) => [
@@ -104,7 +93,15 @@ export function renderReport(report: BenchReport): string {
       mib(anonymousKib),
     ]);
     const title = `Supervisor's memory, last to first ${times(report.memory.ratio)}`;
-    parts.push(table(title, ["", "RSS MiB", "anonymous MiB"], rows));
+    parts.push(textTable(title, ["", "RSS MiB", "anonymous MiB"], rows));
+  }
+  if (report.network !== undefined) {
+    const { pinned } = report.network;
+    parts.push(...networkTables(report.network));
+    if (pinned !== null) {
+      const title = `Pinned connect: ${pinned.connects} x, ${pinned.timings[0]?.rounds} rounds`;
+      parts.push(textTable(title, TIMING_HEAD, pinned.timings.map(timingRow)));
+    }
   }
   return parts.join("\n");
 }
