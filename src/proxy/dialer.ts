@@ -1,8 +1,8 @@
-import type { Socket } from "bun";
+import type { Socket, SocketHandler } from "bun";
 import { addressOf } from "../policy/host-rule.ts";
 import type { NetTarget, NetVerdict, NetworkJudge } from "../policy/network-judge.ts";
 import { err, ok, type Result } from "../policy/result.ts";
-import { LEG_EVENTS, Leg } from "./leg.ts";
+import { Leg, SOCKET_EVENTS, type SocketOwner } from "./leg.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
 import type { Resolve } from "./resolver.ts";
 
@@ -81,48 +81,101 @@ export class Dialer {
     timeoutMs: number,
   ): Promise<Result<Leg, DialFailure>> {
     return new Promise((resolve) => {
-      let opened: Socket<Leg> | null = null;
-      let isSettled = false;
-      const settle = (result: Result<Leg, DialFailure>): void => {
-        if (isSettled) return;
-        isSettled = true;
-        clearTimeout(timer);
-        resolve(result);
-        if (!result.ok) opened?.terminate();
-      };
-      const fail = (status: 502 | 504, reason: string): void => settle(err({ status, reason }));
-      const timer = setTimeout(() => fail(504, "no connection in time"), timeoutMs);
-      const ready = (socket: Socket<Leg>): void => {
-        // It may open after the time was up.
-        if (isSettled) socket.terminate();
-        else settle(ok(socket.data));
-      };
-      Bun.connect<Leg>({
+      const dial = new Dial(this.#options.clock, { isTls: tls !== null, timeoutMs }, resolve);
+      Bun.connect<SocketOwner>({
         hostname,
         port,
         allowHalfOpen: true,
+        data: dial,
         ...(tls === null ? {} : { tls: { ...tls, rejectUnauthorized: true } }),
-        socket: {
-          ...LEG_EVENTS,
-          open: (socket) => {
-            opened = socket;
-            socket.data = new Leg(socket, this.#options.clock);
-            if (tls === null) ready(socket);
-          },
-          handshake: (socket, isSafe, error) => {
-            if (isSafe && !error) ready(socket);
-            else fail(502, `TLS: ${error?.message ?? "the handshake failed"}`);
-          },
-          connectError: (_, error) => fail(502, codeOf(error)),
-          close: (socket, error) => {
-            fail(502, "the connection was closed");
-            socket.data?.gone(error === undefined ? null : String(error));
-          },
-        },
-      }).catch((error: unknown) => fail(502, codeOf(error)));
+        socket: DIAL_EVENTS,
+      }).catch((error: unknown) => dial.fail(502, codeOf(error)));
     });
   }
 }
+
+/** A connection that is not there yet: owns its socket until a leg can. */
+class Dial implements SocketOwner {
+  readonly #clock: () => number;
+  readonly #isTls: boolean;
+  readonly #timer: Timer;
+  readonly #done: (result: Result<Leg, DialFailure>) => void;
+  #socket: Socket<SocketOwner> | null = null;
+  #isSettled = false;
+
+  constructor(
+    clock: () => number,
+    options: { readonly isTls: boolean; readonly timeoutMs: number },
+    done: (result: Result<Leg, DialFailure>) => void,
+  ) {
+    this.#clock = clock;
+    this.#isTls = options.isTls;
+    this.#timer = setTimeout(() => this.fail(504, "no connection in time"), options.timeoutMs);
+    this.#done = done;
+  }
+
+  opened(socket: Socket<SocketOwner>): void {
+    this.#socket = socket;
+    if (!this.#isTls || this.#isSettled) this.#ready(socket);
+  }
+
+  secured(socket: Socket<SocketOwner>, isSafe: boolean, error: Error | null): void {
+    if (isSafe && !error) this.#ready(socket);
+    else this.fail(502, `TLS: ${error?.message ?? "the handshake failed"}`);
+  }
+
+  fail(status: DialFailure["status"], reason: string): void {
+    if (!this.#settle(err({ status, reason }))) return;
+    this.#socket?.terminate();
+  }
+
+  /** Nobody speaks before the handshake is over. */
+  received(): void {}
+
+  flushed(): void {}
+
+  ended(): void {
+    this.fail(502, "the connection was closed");
+  }
+
+  gone(): void {
+    this.fail(502, "the connection was closed");
+  }
+
+  #ready(socket: Socket<SocketOwner>): void {
+    // It may open after the time was up.
+    if (this.#isSettled) {
+      socket.terminate();
+      return;
+    }
+    const leg = new Leg(socket, this.#clock);
+    socket.data = leg;
+    this.#settle(ok(leg));
+  }
+
+  /** False if it had been settled before. */
+  #settle(result: Result<Leg, DialFailure>): boolean {
+    if (this.#isSettled) return false;
+    this.#isSettled = true;
+    clearTimeout(this.#timer);
+    this.#done(result);
+    return true;
+  }
+}
+
+/** One object for all connections: the runtime keeps what it is given for each of them. */
+const DIAL_EVENTS: SocketHandler<SocketOwner> = {
+  ...SOCKET_EVENTS,
+  open: (socket) => {
+    if (socket.data instanceof Dial) socket.data.opened(socket);
+  },
+  handshake: (socket, isSafe, error) => {
+    if (socket.data instanceof Dial) socket.data.secured(socket, isSafe, error);
+  },
+  connectError: (socket, error) => {
+    if (socket.data instanceof Dial) socket.data.fail(502, codeOf(error));
+  },
+};
 
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "the connection failed";

@@ -69,7 +69,7 @@ export class Exchange {
   start(): void {
     const { upstream, request, line, fields } = this.#options;
     const own = connectionFields(request, { isUpgrade: this.#isUpgrade });
-    upstream.write(renderHead(line, [...fields, ...own]));
+    upstream.writeHead(renderHead(line, [...fields, ...own]));
     upstream.resume();
     if (upstream.hasEnded) this.#upstreamEnded();
   }
@@ -161,7 +161,7 @@ export class Exchange {
     const close: HeaderField[] = this.#keepClient ? [] : [["Connection", "close"]];
     this.#hasBegunAnswer = true;
     this.#hasExtra = this.#head.length > 0;
-    client.write(statusHead(head, [...fields, ...close]));
+    client.writeHead(statusHead(head, [...fields, ...close]));
     if (this.#responseBody.state === "done") this.#finish();
   }
 

@@ -3,7 +3,7 @@ import { NetworkJudge } from "../policy/network-judge.ts";
 import { ClientConnection, type ProxyContext } from "./client-connection.ts";
 import { Dialer } from "./dialer.ts";
 import { Gateway } from "./gateway.ts";
-import { LEG_EVENTS, Leg } from "./leg.ts";
+import { Leg, SOCKET_EVENTS } from "./leg.ts";
 import type { NetLog } from "./net-log.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
 import type { Resolve } from "./resolver.ts";
@@ -59,7 +59,7 @@ export function startFilterProxy(options: FilterProxyOptions): FilterProxy {
     port: 0,
     allowHalfOpen: true,
     socket: {
-      ...LEG_EVENTS,
+      ...SOCKET_EVENTS,
       open: (socket) => {
         const leg = new Leg(socket, clock);
         socket.data = leg;

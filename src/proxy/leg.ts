@@ -11,27 +11,40 @@ export interface LegListener {
   readonly closed: (reason: string | null) => void;
 }
 
+/** To whom the events of a socket go. */
+export interface SocketOwner {
+  readonly received: (bytes: Buffer) => void;
+  readonly flushed: () => void;
+  readonly ended: () => void;
+  readonly gone: (reason: string | null) => void;
+}
+
+/** Beyond this, copying two pieces into one costs more than a second system call. */
+const JOINED_BYTES_MAX = 16 * 1024;
+
 const DEAF: LegListener = { data: () => {}, end: () => {}, drained: () => {}, closed: () => {} };
 
 /**
  * One side of a connection: a socket with a queue for what the kernel does not take at once. What
  * has been queued is sent before an end or a close, since closing at once loses the last bytes.
  */
-export class Leg {
+export class Leg implements SocketOwner {
   listener: LegListener = DEAF;
   bytesIn = 0;
   bytesOut = 0;
   /** Milliseconds of the clock at which a byte last passed. */
   lastActiveMs: number;
   readonly #clock: () => number;
-  #socket: Socket<Leg> | null;
+  #socket: Socket<SocketOwner> | null;
   #queue: Uint8Array[] = [];
+  /** A head that waits for its body, at most until the present event has been dealt with. */
+  #head: Uint8Array | null = null;
   #ending: "no" | "finish" | "close" = "no";
   #isFinished = false;
   #isPaused = false;
   #hasEnded = false;
 
-  constructor(socket: Socket<Leg>, clock: () => number) {
+  constructor(socket: Socket<SocketOwner>, clock: () => number) {
     this.#socket = socket;
     this.#clock = clock;
     this.lastActiveMs = clock();
@@ -54,6 +67,41 @@ export class Leg {
   write(bytes: Uint8Array): boolean {
     if (this.#socket === null || this.#ending !== "no") return true;
     this.bytesOut += bytes.length;
+    return this.#send(this.#withHead(bytes));
+  }
+
+  /**
+   * Writes a head together with what is written next, if that comes at once: in two pieces they
+   * would wake the receiver twice.
+   */
+  writeHead(head: Uint8Array): void {
+    if (this.#socket === null || this.#ending !== "no") return;
+    this.#sendHead();
+    this.bytesOut += head.length;
+    this.#head = head;
+    queueMicrotask(() => this.#sendHead());
+  }
+
+  #sendHead(): void {
+    const head = this.#head;
+    this.#head = null;
+    if (head !== null) this.#send(head);
+  }
+
+  /** The bytes behind the head that waits, if one does; a large body follows it by itself. */
+  #withHead(bytes: Uint8Array): Uint8Array {
+    const head = this.#head;
+    if (head === null) return bytes;
+    if (head.length + bytes.length > JOINED_BYTES_MAX) {
+      this.#sendHead();
+      return bytes;
+    }
+    this.#head = null;
+    return Buffer.concat([head, bytes]);
+  }
+
+  #send(bytes: Uint8Array): boolean {
+    if (this.#socket === null) return true;
     if (this.#queue.length > 0) {
       this.#queue.push(bytes);
       return false;
@@ -67,6 +115,7 @@ export class Leg {
   /** Ends our half once the queue is empty; the other half stays open. */
   finish(): void {
     if (this.#ending !== "no") return;
+    this.#sendHead();
     this.#ending = "finish";
     this.#settle();
   }
@@ -74,6 +123,7 @@ export class Leg {
   /** Closes both halves once the queue is empty. */
   close(): void {
     if (this.#ending === "close") return;
+    this.#sendHead();
     this.#ending = "close";
     // Nobody reads what still comes, and a peer that keeps sending must not keep the socket.
     this.resume();
@@ -84,6 +134,7 @@ export class Leg {
   /** Cuts the connection; what is queued is lost. */
   destroy(): void {
     this.#queue = [];
+    this.#head = null;
     this.#socket?.terminate();
   }
 
@@ -131,6 +182,7 @@ export class Leg {
     if (this.#socket === null) return;
     this.#socket = null;
     this.#queue = [];
+    this.#head = null;
     this.listener.closed(reason);
     this.listener = DEAF;
   }
@@ -145,8 +197,8 @@ export class Leg {
   }
 }
 
-/** The events of every socket of the proxy, which lead to its leg. */
-export const LEG_EVENTS: Omit<SocketHandler<Leg>, "open"> = {
+/** The events of every socket of the proxy, which lead to its owner. */
+export const SOCKET_EVENTS: Omit<SocketHandler<SocketOwner>, "open"> = {
   data: (socket, bytes) => socket.data.received(bytes),
   drain: (socket) => socket.data.flushed(),
   end: (socket) => socket.data.ended(),
