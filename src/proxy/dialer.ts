@@ -5,6 +5,7 @@ import { err, ok, type Result } from "../policy/result.ts";
 import { Leg, SOCKET_EVENTS, type SocketOwner } from "./leg.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
 import type { Resolve } from "./resolver.ts";
+import { VerdictMemory } from "./verdict-memory.ts";
 
 /** What became of a wish to go somewhere. */
 export type Judged =
@@ -31,6 +32,7 @@ export interface DialerOptions {
 /** Resolves a name once, judges every address it has, and connects to nothing but those. */
 export class Dialer {
   readonly #options: DialerOptions;
+  readonly #memory = new VerdictMemory();
 
   constructor(options: DialerOptions) {
     this.#options = options;
@@ -39,7 +41,9 @@ export class Dialer {
   /** `listed`: the policy itself names the target, as the upstream of a route. */
   async judge(target: NetTarget, options: { readonly listed?: boolean } = {}): Promise<Judged> {
     const { judge } = this.#options;
-    const before = judge.judgeHost(target, options);
+    // Neither a host nor an address has a blank in it, so no two questions look alike.
+    const key = `${options.listed === true} ${target.port} ${target.host}`;
+    const before = this.#memory.recall(key, () => judge.judgeHost(target, options));
     if (before.action === "deny") return { kind: "denied", verdict: before, address: null };
     const literal = addressOf(target.host);
     const resolved = literal === null ? await this.#options.resolve(target.host) : ok([literal]);
@@ -49,7 +53,9 @@ export class Dialer {
     }
     let verdict = before;
     for (const address of resolved.value) {
-      verdict = judge.judgeAddress(target, address, before, options);
+      verdict = this.#memory.recall(`${key} ${address}`, () =>
+        judge.judgeAddress(target, address, before, options),
+      );
       if (verdict.action === "deny") return { kind: "denied", verdict, address };
     }
     return { kind: "allowed", verdict, addresses: resolved.value };
