@@ -129,7 +129,10 @@ function readFraming(
 
 export function valuesOf(fields: readonly HeaderField[], name: string): readonly string[] {
   const values: string[] = [];
-  for (const field of fields) if (field[0].toLowerCase() === name) values.push(field[1]);
+  for (const [own, value] of fields) {
+    // Most differ in length already, and then nothing has to be lowered.
+    if (own.length === name.length && own.toLowerCase() === name) values.push(value);
+  }
   return values;
 }
 
