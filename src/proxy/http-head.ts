@@ -138,7 +138,9 @@ export function valuesOf(fields: readonly HeaderField[], name: string): readonly
 
 /** The elements of a list header, in lower case. */
 export function tokensOf(fields: readonly HeaderField[], name: string): readonly string[] {
-  return valuesOf(fields, name)
+  const values = valuesOf(fields, name);
+  if (values.length === 0) return values;
+  return values
     .flatMap((value) => value.split(","))
     .map((each) => each.trim().toLowerCase())
     .filter((each) => each !== "");
