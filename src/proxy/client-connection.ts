@@ -1,10 +1,12 @@
 // long: the phases of a connection are one state machine, and it is easier to check in one piece.
+import { ok, type Result } from "../policy/result.ts";
 import { Exchange, type ExchangeEnd } from "./exchange.ts";
 import type { Gateway, Upstream } from "./gateway.ts";
 import { findHeadEnd, parseRequestHead, wantsMore } from "./http-head.ts";
 import { IdleUpstream } from "./idle-upstream.ts";
 import { joinLegs, type Leg } from "./leg.ts";
 import type { OpenRequest } from "./net-log.ts";
+import type { PlanMemory, PlannedRequest } from "./plan-memory.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
 import { type Answer, renderAnswer } from "./refusal-page.ts";
 import {
@@ -18,6 +20,7 @@ import { openTunnel } from "./tunnel.ts";
 
 export interface ProxyContext {
   readonly plan: () => PlanContext;
+  readonly plans: PlanMemory;
   readonly gateway: Gateway;
   readonly limits: ProxyLimits;
   readonly clock: () => number;
@@ -155,20 +158,31 @@ export class ClientConnection {
       this.#scanned = this.#pending.length;
       return;
     }
-    const head = parseRequestHead(this.#pending.toString("latin1", 0, end.value));
-    if (!head.ok) {
-      this.#badHead(head.error);
+    const planned = this.#plan(this.#pending.toString("latin1", 0, end.value));
+    if (!planned.ok) {
+      this.#badHead(planned.error);
       return;
     }
     this.#pending = this.#pending.subarray(end.value);
     this.#scanned = 0;
     this.#phase = "deciding";
-    this.#wantsMore = wantsMore(head.value);
-    this.#serve(planRequest(head.value, this.#context.plan())).catch((error: unknown) => {
+    this.#wantsMore = planned.value.wantsMore;
+    this.#serve(planned.value.plan).catch((error: unknown) => {
       // This connection ends, and nothing has passed that was not judged.
       this.#leg.destroy();
       this.#context.failed(error);
     });
+  }
+
+  #plan(text: string): Result<PlannedRequest, string> {
+    const { plan, plans } = this.#context;
+    const known = plans.recall(text);
+    if (known !== null) return ok(known);
+    const head = parseRequestHead(text);
+    if (!head.ok) return head;
+    const planned = { plan: planRequest(head.value, plan()), wantsMore: wantsMore(head.value) };
+    plans.keep(text, planned);
+    return ok(planned);
   }
 
   #badHead(reason: string): void {

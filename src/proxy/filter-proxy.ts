@@ -5,6 +5,7 @@ import { Dialer } from "./dialer.ts";
 import { Gateway } from "./gateway.ts";
 import { Leg, SOCKET_EVENTS } from "./leg.ts";
 import type { NetLog } from "./net-log.ts";
+import { PlanMemory } from "./plan-memory.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
 import type { Resolve } from "./resolver.ts";
 import { Route } from "./route.ts";
@@ -48,6 +49,7 @@ export function startFilterProxy(options: FilterProxyOptions): FilterProxy {
   );
   const context: ProxyContext = {
     plan: () => ({ token, routes, ownPort: listener.port }),
+    plans: new PlanMemory(),
     gateway: new Gateway(dialer, options.log, options.policyName),
     limits,
     clock,
