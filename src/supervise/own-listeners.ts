@@ -51,7 +51,7 @@ export class OwnListeners {
 
   /** Null if it cannot be told. */
   #listening(path: string, port: number): readonly string[] | null {
-    const length = this.#files.slurp(path, this.#table);
+    const length = this.#files.slurpRecords(path, this.#table);
     // There is no such table where there is no IPv6.
     if (length < 0) return length === -Errno.ENOENT ? [] : null;
     const [, ...lines] = this.#table.bytes.toString("latin1", 0, length).split("\n");
