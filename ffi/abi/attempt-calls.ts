@@ -2,6 +2,7 @@ import type { Arch } from "./arch.ts";
 
 /** The calls that `selftest` makes from inside the sandbox, mostly to be refused. */
 const X86_64 = {
+  bind: 49,
   bpf: 321,
   chroot: 161,
   execveat: 322,
@@ -13,6 +14,7 @@ const X86_64 = {
   pidfd_getfd: 438,
   process_vm_writev: 311,
   renameat2: 316,
+  sendto: 44,
   setns: 308,
   symlinkat: 266,
   truncate: 76,
@@ -24,6 +26,7 @@ const X86_64 = {
 export type AttemptCall = keyof typeof X86_64;
 
 const AARCH64: Readonly<Record<AttemptCall, number>> = {
+  bind: 200,
   bpf: 280,
   chroot: 51,
   execveat: 281,
@@ -35,6 +38,7 @@ const AARCH64: Readonly<Record<AttemptCall, number>> = {
   pidfd_getfd: 438,
   process_vm_writev: 271,
   renameat2: 276,
+  sendto: 206,
   setns: 268,
   symlinkat: 36,
   truncate: 45,

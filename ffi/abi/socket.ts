@@ -7,12 +7,16 @@ export const AF_INET6 = 10;
 export const AF_NETLINK = 16;
 
 export const SOCK_STREAM = 1;
+export const SOCK_DGRAM = 2;
+export const SOCK_RAW = 3;
 export const SOCK_SEQPACKET = 5;
 /** What is above these bits of a socket's type are flags. */
 export const SOCK_TYPE_MASK = 0xf;
 export const SOCK_CLOEXEC = 0o2000000;
 
+export const IPPROTO_ICMP = 1;
 export const IPPROTO_TCP = 6;
+export const IPPROTO_MPTCP = 262;
 export const NETLINK_ROUTE = 0;
 
 export const SOL_SOCKET = 1;

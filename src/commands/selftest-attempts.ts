@@ -10,6 +10,12 @@ export interface Ground {
   readonly outside: string;
   /** The supervisor; without a sandbox, a process that stands in for it. */
   readonly target: number;
+  /** Of a server that the policy allows: on 127.0.0.1, and somebody else's on 127.0.0.2. */
+  readonly allowedPort: number;
+  /** Of a server on 127.0.0.1 that it does not allow. */
+  readonly strangePort: number;
+  /** The proxy of the sandbox; null without one. */
+  readonly proxy: URL | null;
 }
 
 export type Area = "exec" | "supervisor" | "files" | "kernel" | "network";
@@ -18,6 +24,8 @@ export interface Attempt {
   readonly id: string;
   readonly area: Area;
   readonly title: string;
+  /** Work must be possible inside: a sandbox that refuses everything holds everything, too. */
+  readonly kind: "escape" | "work";
   /** The answers that mean that it was held. */
   readonly refusals: readonly string[];
   /** The answers outside that show that the attempt works; null: any but a refusal. */
@@ -27,10 +35,26 @@ export interface Attempt {
 }
 
 export interface Outcome {
-  readonly state: "held" | "not-held" | "not-applicable";
+  readonly state: "works" | "broken" | "held" | "not-held" | "not-applicable";
   /** What the attempt was answered; or why it says nothing. */
   readonly note: string;
 }
+
+/** Work that an area must leave possible. */
+export const work = (
+  area: Area,
+  id: string,
+  title: string,
+  make: (ground: Ground) => string,
+): Attempt => ({
+  id: `work-${id}`,
+  area,
+  title,
+  kind: "work",
+  refusals: [],
+  controls: ["OK"],
+  make,
+});
 
 /** What a machine answers that refuses something by itself, or does not have it. */
 const OWN_REFUSALS = ["EPERM", "EACCES", "ENOSYS", "EXDEV"];
@@ -41,18 +65,19 @@ const NOT_APPLICABLE = "n/a: ";
  * shows nothing, and must not pass for one that was held.
  */
 export function judgeAttempt(
-  { refusals, controls }: Pick<Attempt, "refusals" | "controls">,
+  { kind, refusals, controls }: Pick<Attempt, "kind" | "refusals" | "controls">,
   inside: string | undefined,
   outside: string | undefined,
 ): Outcome {
   if (inside === undefined || outside === undefined) {
-    return { state: "not-held", note: "there was no answer" };
+    return { state: kind === "work" ? "broken" : "not-held", note: "there was no answer" };
   }
   for (const each of [inside, outside]) {
     if (each.startsWith(NOT_APPLICABLE)) {
       return { state: "not-applicable", note: each.slice(NOT_APPLICABLE.length) };
     }
   }
+  if (kind === "work") return judgeWork(inside, outside);
   if (!refusals.includes(inside)) {
     const note = inside.startsWith("failed: ") ? inside : `answered ${inside}`;
     return { state: "not-held", note };
@@ -63,4 +88,12 @@ export function judgeAttempt(
     return { state: "not-applicable", note };
   }
   return { state: "held", note: `${inside}; without faraday ${outside}` };
+}
+
+function judgeWork(inside: string, outside: string): Outcome {
+  if (outside !== "OK") {
+    const note = `it does not work without faraday either: ${outside}`;
+    return { state: "not-applicable", note };
+  }
+  return { state: inside === "OK" ? "works" : "broken", note: inside };
 }

@@ -6,7 +6,7 @@ import { FileCalls } from "../../ffi/calls/file.ts";
 import { ARCH, KernelBuffer, stringVector, sys, sysByNumber } from "../../ffi/calls/libc.ts";
 import { readWholeFile } from "../../ffi/calls/whole-file.ts";
 import { LOADER_PATHS } from "../supervise/dynamic-loader.ts";
-import type { Attempt, Ground } from "./selftest-attempts.ts";
+import { type Attempt, type Ground, work } from "./selftest-attempts.ts";
 import { Children, ownWords } from "./selftest-child.ts";
 
 const PROGRAM_BYTES_MAX = 16 * 1024 * 1024;
@@ -24,6 +24,7 @@ const exec = (
   id: `exec-${id}`,
   area: "exec",
   title,
+  kind: "escape",
   refusals,
   controls: ["OK"],
   make: (ground) => make(ground, new Children()),
@@ -41,6 +42,9 @@ const asksWhoRuns = (bin: string): string[] => [
 ];
 
 export const EXEC_ATTEMPTS: readonly Attempt[] = [
+  work("exec", "exec", "start a program that is allowed", ({ bin }) =>
+    new Children().run(`${bin}/allowed/test`, NAME),
+  ),
   exec("path", "a denied program, by its path", ({ bin }, it) =>
     it.run(`${bin}/denied/test`, NAME),
   ),

@@ -3,7 +3,7 @@ import { errnoName } from "../../ffi/abi/errno.ts";
 import { AT_FDCWD, O_RDONLY, O_RDWR, O_WRONLY } from "../../ffi/abi/file.ts";
 import { FileCalls } from "../../ffi/calls/file.ts";
 import { ARCH, KernelBuffer, sys, sysByNumber } from "../../ffi/calls/libc.ts";
-import type { Attempt, Ground } from "./selftest-attempts.ts";
+import { type Attempt, type Ground, work } from "./selftest-attempts.ts";
 import { Children } from "./selftest-child.ts";
 
 const O_CREAT_EXCL = 0o300;
@@ -29,12 +29,17 @@ const file = (id: string, title: string, make: (ground: Ground) => string): Atte
   id: `file-${id}`,
   area: "files",
   title,
+  kind: "escape",
   refusals: ["EACCES", "EPERM", "EXDEV"],
   controls: ["OK"],
   make,
 });
 
 export const FILE_ATTEMPTS: readonly Attempt[] = [
+  work("files", "file-create", "create a file where that is granted", ({ free }) =>
+    open(`${free}/created`, O_CREAT_EXCL | O_WRONLY),
+  ),
+  work("files", "file-read", "read it", ({ free }) => open(`${free}/created`, O_RDONLY)),
   file("read", "read a file that is not granted", ({ outside }) =>
     open(`${outside}/secret`, O_RDONLY),
   ),

@@ -22,6 +22,7 @@ const onSupervisor = (
   id: `supervisor-${id}`,
   area: "supervisor",
   title,
+  kind: "escape",
   refusals: ["EPERM", "EACCES"],
   controls: null,
   make: (ground) => make(ground.target, ground),
@@ -68,6 +69,7 @@ const call = (
   id: `kernel-${id}`,
   area: "kernel",
   title,
+  kind: "escape",
   refusals: [refusal],
   controls: null,
   make: () => answer(make()),
@@ -95,6 +97,7 @@ export const KERNEL_ATTEMPTS: readonly Attempt[] = [
     id: "kernel-x32",
     area: "kernel",
     title: "system calls of another ABI (x32)",
+    kind: "escape",
     refusals: ["ENOSYS"],
     controls: null,
     make: () => {
