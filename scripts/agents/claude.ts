@@ -48,7 +48,7 @@ const dialect: Dialect = {
 export const claude: Client = {
   name: "claude",
   packageName: "@anthropic-ai/claude-code",
-  version: "2.1.197",
+  version: "2.1.327",
   profile: "builtin:claude-code",
   program: ".bin/claude",
   dialect,
