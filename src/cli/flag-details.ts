@@ -15,8 +15,10 @@ export const FLAG_DETAILS: Readonly<Record<FlagName, string | null>> = {
   "wants-read": null,
   "wants-write":
     "For a file that does not exist this asks whether it may be created in its directory.",
-  host: null,
-  url: "For http and https. A URL whose host is that of a route is judged by host only.",
+  host: "Without a port that of HTTPS is meant. Nothing is resolved, and nobody is asked.",
+  url:
+    "For http and https. It is judged by its host and, where it is that of a route, by the " +
+    "route's endpoint_rules.",
   cwd: "Relative paths and `cwd_glob` go by it.",
   parent:
     "The first word is the program, looked up as a shell would; the rest are its arguments, " +
@@ -34,8 +36,9 @@ export const FLAG_DETAILS: Readonly<Record<FlagName, string | null>> = {
   summary: null,
   force: null,
   audit:
-    "Every execve becomes one JSON object on a line of its own, written before the verdict takes " +
-    "effect. The file is created with mode 0600 and only ever appended to.",
+    "Every program start, every request to the proxy and every refused connection becomes one " +
+    "JSON object on a line of its own, written before the verdict takes effect. `faraday log` " +
+    "shows the file, which is created with mode 0600 and only ever appended to.",
   read:
     "Adds to `read_globs` of the policy's [filesystem] table. Quote the glob, so that the shell " +
     "does not expand it: --read '/etc/ssl/**'.",
@@ -108,16 +111,15 @@ export const COMMAND_DETAILS: Readonly<Record<CommandName, string>> = {
     "NAME, prints that policy as it is, comments and tests included, to read or to copy.",
   init:
     "Looks at what the project is made with (package.json, Cargo.toml, pyproject.toml, go.mod, " +
-    "Makefile, .git) and writes a commented faraday.toml that extends a profile (default: " +
-    "sealed) " +
-    "with rules, grants and a [[test]] to match. It is a beginning to be edited. A file that is " +
-    "there is not touched unless --force is given.",
+    "Makefile, .git) and writes a commented faraday.toml that extends a profile (`default` " +
+    "unless --profile names another) with rules, grants and a [[test]] to match. It is a " +
+    "beginning to be edited. A file that is there is not touched unless --force is given.",
   selftest:
     "Starts a set of attempts to get around a temporary policy, made by faraday itself and " +
     "/bin/sh, and shows for each whether it was held. Beside every attempt a control shows that " +
     "the same thing works where it is allowed, so that a broken attempt does not pass for a held " +
-    "one. Nothing outside of a temporary directory is touched, and no network but loopback. " +
-    "Exits with 0 if everything was held, with 1 if not.",
+    "one; and allowed work has to work inside. Nothing outside of a temporary directory is " +
+    "touched, and no network but loopback. Exits with 0 if everything was held, with 1 if not.",
   completions:
     "The script completes commands, flags, their values and profile names. For bash: put `source " +
     "<(faraday completions bash)` into ~/.bashrc. For zsh: save it as `_faraday` in a directory " +

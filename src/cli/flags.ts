@@ -66,7 +66,7 @@ const flags = {
     value: null,
     repeat: "last",
     category: "Question",
-    summary: "with --path: may it be read? (the default)",
+    summary: "with --path, ask whether it may be read (the default)",
   },
   "wants-write": {
     long: "write",
@@ -74,7 +74,7 @@ const flags = {
     value: null,
     repeat: "last",
     category: "Question",
-    summary: "with --path: may it be written?",
+    summary: "with --path, ask whether it may be written",
   },
   host: {
     short: null,
@@ -121,6 +121,7 @@ const flags = {
   event: {
     short: null,
     value: "NAME",
+    choices: ["start", "exec", "exec-mismatch", "file", "net", "net-end", "end"],
     repeat: "list",
     category: "Filter",
     summary: "only records of this event: start, exec, file, net, ... (repeatable)",

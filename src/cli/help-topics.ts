@@ -15,8 +15,9 @@ that into its own 126 for that one program.
 
 Exit codes of every other command:
 
-  0      yes: the policy can be used, help was printed
-  1      no: the policy has errors, or the output could not be written
+  0      yes: the policy can be used, it would be allowed, everything was held
+  1      no: the policy has errors, it would be denied, something was not held, a log cannot be
+         read, or the output could not be written
   2      usage error
 
 Example: faraday run -- sh -c 'exit 3'; echo $?
@@ -88,7 +89,8 @@ of reach. Without the table and without a flag no file is sealed.
 
 A [network] table filters the network through a proxy: allowed_hosts and denied_hosts (and
 --allow-domain, --deny-domain) say who may be reached, [network.routes.NAME] puts a credential from
-[credentials.KEY] into requests without giving it to the command.
+[credentials.KEY] into requests without giving it to the command. kernel_pin = true holds programs
+that ignore the proxy, too; block_all = true (and --block-net) leaves no network at all.
 
 Example: faraday check --policy policy.toml
 `;

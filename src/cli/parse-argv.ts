@@ -89,6 +89,15 @@ function parseRun(
   }
   const policy = policyChoice(scanned, "run");
   if (!policy.ok) return policy;
+  const opener = (["allow-domain", "allow-endpoint"] as const).find((flag) => values.has(flag));
+  if (values.has("block-net") && opener !== undefined) {
+    return err({
+      message: `\`--block-net\` leaves nothing for \`--${opener}\` to allow`,
+      hint: `leave out one of them: with --${opener} alone everything else is refused by the proxy`,
+      correction: null,
+      command: "run",
+    });
+  }
   return ok({
     command: "run",
     policy: policy.value,
@@ -190,6 +199,14 @@ function notACommand(line: readonly string[], word: string): UsageError {
     };
   }
   if (word.startsWith("-")) return flagBeforeCommand(line, word);
+  if (word === "version") {
+    return {
+      message: "the version is a flag",
+      hint: null,
+      correction: ["faraday", "--version"],
+      command: null,
+    };
+  }
   const near = closestName(word, Object.keys(COMMANDS));
   if (near !== null) {
     return {
@@ -216,6 +233,12 @@ function flagBeforeCommand(line: readonly string[], word: string): UsageError {
       (short !== null && word.startsWith(`-${short}`)),
   );
   if (!own) {
+    const near = word === "-v" ? "version" : closestName(word.slice(2), ["help", "version"]);
+    if (near !== null) {
+      const hint = `did you mean \`--${near}\`?`;
+      const correction = ["faraday", `--${near}`];
+      return { message: `there is no flag \`${word}\``, hint, correction, command: null };
+    }
     return {
       message: `there is no flag \`${word}\` before a command`,
       hint: `begin with a command: ${Object.keys(COMMANDS).join(", ")}`,

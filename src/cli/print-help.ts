@@ -42,9 +42,9 @@ function frontShort(): string {
 function frontFull(): string {
   const topics = Object.entries(TOPICS);
   const about =
-    "Wraps a command, such as a coding agent, in layers that the kernel enforces: every program " +
-    "that it or its descendants start is judged by one policy file before its first instruction " +
-    "runs. No root, no container, no daemon.";
+    "Wraps a command, such as a coding agent, in layers that the kernel enforces by one policy " +
+    "file: which programs it and its descendants start, which files they touch, and whom they " +
+    "reach over the network. No root, no container, no daemon.";
   const [front, ...rest] = frontShort().split("\n\n");
   return [
     `${front}\n\n${wrap(about, "")}\n\n${rest.join("\n\n")}`,

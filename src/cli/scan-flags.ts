@@ -160,7 +160,7 @@ function unknownFlag(
   const hint =
     COMMANDS[command].operands === "command"
       ? "flags of the command itself come behind its name, or behind `--`"
-      : null;
+      : `its flags are ${COMMANDS[command].flags.map((flag) => `--${longName(flag)}`).join(", ")}`;
   return { message, hint, correction: null, command };
 }
 

@@ -12,13 +12,21 @@ import { absolutePath, type PathFacts } from "../plan/path-facts.ts";
 import { textToBytes } from "../policy/byte-text.ts";
 import type { Diagnostic } from "../policy/diagnostic.ts";
 import { escapeControl } from "../policy/escape-control.ts";
+import {
+  explainNetwork,
+  hostQuestion,
+  type NetQuestion,
+  urlQuestion,
+} from "../policy/explain-network.ts";
 import type { FilesystemPolicy, Policy } from "../policy/model.ts";
 import { err, ok, type Result } from "../policy/result.ts";
 import { explainExec, parentOf } from "./explain-exec.ts";
+import { isNetAllowed, netReport, netText } from "./explain-net-text.ts";
 import { execReport, execText, pathReport, pathText, type Rendering } from "./explain-text.ts";
 
 const EXIT_ALLOW = 0;
 const EXIT_DENY = 1;
+const EXIT_USAGE = 2;
 
 /** Says how a policy judges something, and why; returns the exit code. */
 export function runExplain(invocation: ExplainInvocation, io: TerminalIo): number {
@@ -33,6 +41,7 @@ export function runExplain(invocation: ExplainInvocation, io: TerminalIo): numbe
     color: wantsColor(invocation.color, io.stdout, io.env),
   };
   const { question } = invocation;
+  const context: Context = { invocation, io, rendering };
   switch (question.kind) {
     case "exec": {
       const searchPath = io.env("PATH");
@@ -63,12 +72,34 @@ export function runExplain(invocation: ExplainInvocation, io: TerminalIo): numbe
       return answer === null || answer.action === "allow" ? EXIT_ALLOW : EXIT_DENY;
     }
     case "host":
+      return explainConnection(hostQuestion(question.host), `--host ${question.host}`, context);
     case "url":
-      io.stderr.write("faraday: this version has no network layer\n");
-      return EXIT_DENY;
+      return explainConnection(urlQuestion(question.url), `--url ${question.url}`, context);
     default:
       return question satisfies never;
   }
+}
+
+interface Context {
+  readonly invocation: ExplainInvocation;
+  readonly io: TerminalIo;
+  readonly rendering: Rendering;
+}
+
+function explainConnection(
+  question: Result<NetQuestion, string>,
+  flag: string,
+  { invocation, io, rendering }: Context,
+): number {
+  if (!question.ok) {
+    io.stderr.write(`faraday: \`${escapeControl(flag)}\`: ${question.error}\n`);
+    return EXIT_USAGE;
+  }
+  const { network } = rendering.policy;
+  const answer = network === null ? null : explainNetwork(network, question.value);
+  if (invocation.json) print(io, netReport(question.value, answer, rendering));
+  else io.stdout.write(netText(question.value, answer, rendering));
+  return answer === null || isNetAllowed(answer) ? EXIT_ALLOW : EXIT_DENY;
 }
 
 interface Sealed {

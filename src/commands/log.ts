@@ -12,6 +12,8 @@ import { recordText, summaryText, treeText } from "./log-text.ts";
 /** Raised only when a field changes its meaning or goes away; new fields do not count. */
 const REPORT_VERSION = 1;
 const FOLLOW_INTERVAL_MS = 100;
+/** A file that is no log at all would be complained of line by line. */
+const COMPLAINTS_MAX = 5;
 
 /** Shows an audit log; returns 1 if it could not be read, or not all of it. */
 export async function runLog(invocation: LogInvocation, io: TerminalIo): Promise<number> {
@@ -45,6 +47,8 @@ class LogView {
   readonly #summary = new LogSummary();
   readonly #tree = new ProcessTree();
   #line = 0;
+  /** Records, chosen or not. */
+  #read = 0;
 
   constructor(invocation: LogInvocation, io: TerminalIo) {
     this.#invocation = invocation;
@@ -54,7 +58,11 @@ class LogView {
 
   unreadable(failure: string): number {
     const path = escapeControl(this.#invocation.path);
-    this.#io.stderr.write(`faraday: the log ${path} cannot be read: ${failure}\n`);
+    const what =
+      failure === "ENOENT"
+        ? `there is no log ${path}`
+        : `the log ${path} cannot be read: ${failure}`;
+    this.#io.stderr.write(`faraday: ${what}\n`);
     this.#io.stderr.write("hint: name the file that `faraday run --audit FILE` wrote\n");
     return 1;
   }
@@ -79,6 +87,7 @@ class LogView {
     }
     const { json, tree, summary, follow } = this.#invocation;
     const { stdout } = this.#io;
+    this.#hint();
     if (tree) stdout.write(treeText(this.#tree, this.#paint));
     else if (json && summary) stdout.write(`${JSON.stringify(this.#report())}\n`);
     else if (!json && !follow) {
@@ -93,9 +102,10 @@ class LogView {
     if (read === null) return "";
     if (read.kind === "broken") {
       this.broken++;
-      this.#complain(read.number, read.why);
+      if (this.broken <= COMPLAINTS_MAX) this.#complain(read.number, read.why);
       return "";
     }
+    this.#read++;
     if (!isChosen(read.record, this.#invocation)) return "";
     this.#summary.add(read.record);
     return this.#shown(read.record, read.text);
@@ -111,6 +121,15 @@ class LogView {
   #complain(number: number, why: string): void {
     const path = escapeControl(this.#invocation.path);
     this.#io.stderr.write(`faraday: ${path}:${number}: ${escapeControl(why)}\n`);
+  }
+
+  #hint(): void {
+    const { stderr } = this.#io;
+    if (this.#read === 0 && this.broken > 0) {
+      stderr.write("hint: this is no log; name the file that `faraday run --audit FILE` wrote\n");
+    } else if (this.#read > 0 && this.#summary.records === 0) {
+      stderr.write(`hint: the log has ${this.#read} records, and none fits what was asked for\n`);
+    }
   }
 
   #report(): object {

@@ -18,6 +18,7 @@ import { type CallerState, variable } from "./caller-state.ts";
 import { findCommand } from "./find-command.ts";
 import { homeDirectory } from "./home-directory.ts";
 import { type LoadedPolicy, loadPolicy, type PolicyContext } from "./load-policy.ts";
+import { missingCommandHint } from "./missing-command.ts";
 import { pinNetwork } from "./pin-network.ts";
 import { probeKernel } from "./probe-kernel.ts";
 import { type Refusal, refusal } from "./refusal.ts";
@@ -145,7 +146,9 @@ function findProgram(
   seal: Sealed | null,
 ): Result<string, Refusal> {
   const found = findCommand(word, searchPath);
-  if (found.kind === "missing") return err(refusal(127, `${name}: command not found`));
+  if (found.kind === "missing") {
+    return err(refusal(127, `${name}: command not found`, missingCommandHint(name)));
+  }
   if (found.kind === "not-executable") {
     return err(refusal(126, `${name}: permission denied: not an executable file`));
   }

@@ -73,6 +73,16 @@ function lineOfInvalidByte(bytes: Uint8Array): number {
   return line;
 }
 
+/** The name of an embedded policy is most likely meant as such. */
+function notFoundHint(path: string): string {
+  const name = path.slice(path.lastIndexOf("/") + 1).replace(/\.toml$/, "");
+  // Only here are all of them needed.
+  const { BUILTIN_POLICIES } =
+    require("./builtin-policies.ts") as typeof import("./builtin-policies.ts");
+  if (Object.hasOwn(BUILTIN_POLICIES, name)) return `did you mean \`builtin:${name}\`?`;
+  return "check the path; `faraday profiles` lists the policies inside faraday";
+}
+
 function problemOf(errno: number, path: string): FileProblem {
   switch (errno) {
     case Errno.ENOENT:
@@ -80,7 +90,7 @@ function problemOf(errno: number, path: string): FileProblem {
       return {
         code: "policy-not-found",
         message: `there is no policy \`${path}\``,
-        hint: "check the path; `builtin:default` names the policy inside faraday",
+        hint: notFoundHint(path),
       };
     case Errno.EACCES:
     case Errno.EPERM:

@@ -1,3 +1,5 @@
+const PREFIX_CHARACTERS_MIN = 3;
+
 /** The candidate that the user most likely meant, or null if none is near. */
 export function closestName(name: string, candidates: readonly string[]): string | null {
   let best: string | null = null;
@@ -9,7 +11,13 @@ export function closestName(name: string, candidates: readonly string[]): string
       bestDistance = distance;
     }
   }
-  return best;
+  return best ?? longerName(name, candidates);
+}
+
+/** The one candidate that goes on where the user stopped: `claude` for `claude-code`. */
+function longerName(name: string, candidates: readonly string[]): string | null {
+  const longer = candidates.filter((candidate) => candidate.startsWith(name.toLowerCase()));
+  return name.length >= PREFIX_CHARACTERS_MIN && longer.length === 1 ? (longer[0] ?? null) : null;
 }
 
 /** Levenshtein, with a swap of neighbours counted as one edit. */

@@ -82,6 +82,12 @@ function syntaxHint(text: string, at: number): string | null {
   const line = text.slice(text.lastIndexOf("\n", at - 1) + 1, at + 1);
   // A regular expression in a basic string is by far the most frequent syntax error.
   if (line.includes("\\")) return "a backslash is taken literally in a 'single-quoted' string";
+  // Nothing but a quotation mark, a digit, a bracket or true and false begins a value.
+  if (/=\s*[A-Za-z_~/$.*]$/.test(line)) return 'text stands in quotes, as in key = "value"';
+  if (/^\s*\{/.test(text)) return "a policy is TOML, not JSON; `faraday help policy` shows one";
+  if (/^\s*\w+:/.test(line) || line.startsWith("---")) {
+    return "a policy is TOML, not YAML; `faraday help policy` shows one";
+  }
   return null;
 }
 

@@ -43,17 +43,20 @@ const accepted: { words: string[]; is: Invocation }[] = [
   },
   {
     words: [
-      ...["run", "--block-net", "--allow-domain", "a.example", "--allow-domain=*.b.example"],
+      ...["run", "--allow-domain", "a.example", "--allow-domain=*.b.example"],
       ...["--deny-domain", "c.example", "--allow-endpoint", "x:GET:/a", "ls"],
     ],
     is: {
       ...RUN,
-      blockNet: true,
       allowDomains: ["a.example", "*.b.example"],
       denyDomains: ["c.example"],
       allowEndpoints: ["x:GET:/a"],
       argv: ["ls"],
     },
+  },
+  {
+    words: ["run", "--block-net", "--deny-domain", "c.example", "ls"],
+    is: { ...RUN, blockNet: true, denyDomains: ["c.example"], argv: ["ls"] },
   },
   { words: ["run", "--wait-all", "ls"], is: { ...RUN, waitAll: true, argv: ["ls"] } },
   {
@@ -168,6 +171,27 @@ const refused: { words: string[]; message: string; correction: string | null }[]
     words: ["run", "--color", "purple", "ls"],
     message: "`--color` is one of auto, always, never, not `purple`",
     correction: null,
+  },
+  {
+    words: ["run", "--profile", "claude", "--", "ls"],
+    message:
+      "`--profile` is one of default, claude-code, codex, gemini, ci, offline, read-only, " +
+      "strict, observe, not `claude`",
+    correction: "faraday run --profile=claude-code -- ls",
+  },
+  {
+    words: ["run", "--block-net", "--allow-domain", "a.example", "ls"],
+    message: "`--block-net` leaves nothing for `--allow-domain` to allow",
+    correction: null,
+  },
+  { words: ["version"], message: "the version is a flag", correction: "faraday --version" },
+  { words: ["-v"], message: "there is no flag `-v`", correction: "faraday --version" },
+  { words: ["--hlep"], message: "there is no flag `--hlep`", correction: "faraday --help" },
+  {
+    words: ["log", "--event", "exce", "a.jsonl"],
+    message:
+      "`--event` is one of start, exec, exec-mismatch, file, net, net-end, end, " + "not `exce`",
+    correction: "faraday log --event=exec a.jsonl",
   },
   { words: ["run"], message: "no command to run", correction: "faraday run -- COMMAND" },
   {
