@@ -34,6 +34,9 @@ def property: message | gsub(":"; "%3A") | gsub(","; "%2C");
 def word: if type == "string" then . else tojson end;
 def subject:
   if (.argv | type) == "array" then .argv | map(word) | join(" ")
+  elif .host != null then
+    "\(.method // .call // .event | word) \(.host | word)"
+      + (if .port == null then "" else ":\(.port | word)" end) + (.path // "" | word)
   elif .path != null then "\(.call // .event // "" | word) \(.path | word)"
   else del(.v, .ts, .session, .action, .rule_id, .reason, .event) | tojson end;
 def rule: .rule_id // .event // "unknown" | word;

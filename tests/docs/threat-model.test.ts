@@ -17,12 +17,3 @@ test("every promise names a test", () => {
   expect(rows.length).toBeGreaterThan(10);
   expect(rows.filter((row) => !/\.test\.ts/.test(row))).toEqual([]);
 });
-
-test.each(["README.md", "docs/audit.md", "docs/policy.md", "docs/threat-model.md"])(
-  "links of %s lead somewhere",
-  (path) => {
-    const links = Array.from(readDocument(path).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g));
-    const folder = join(REPOSITORY, path, "..");
-    expect(links.filter(([, target]) => !existsSync(join(folder, target ?? "")))).toEqual([]);
-  },
-);

@@ -143,6 +143,22 @@ describe("action.yml", () => {
     expect(ran.summary).toContain("| <code>id -u</code> | no-id | names &#124; and &#96;tools");
   });
 
+  test("names the host of a refused request and of a refused connection", () => {
+    const pinned = join(workspace, "pinned.toml");
+    const more = '[network]\nkernel_pin = true\nallowed_hosts = ["good.example"]\n';
+    writeFileSync(pinned, `${POLICY}${more}`);
+    const script = `curl -s http://evil.example/a > /dev/null
+curl -s --noproxy '*' http://127.0.0.1:9/ || true`;
+    const ran = run(script, { FARADAY_POLICY: pinned });
+    const found = commands(ran.stdout);
+    expect(found[0]).toContain("::GET evil.example:80/a (evil.example is not in allowed_hosts)");
+    expect(found[1]).toContain("::connect 127.0.0.1:9 (port 9 of this machine is not among ");
+    expect(ran.outputs).toStartWith("denied=2\n");
+    expect(ran.summary).toContain(
+      "| <code>GET evil&#46;example&#58;80/a</code> | allowed&#95;hosts",
+    );
+  });
+
   test("stops at the first command that fails, as the runner's own shell does", () => {
     expect(run("false; echo on").stdout).not.toContain("\non\n");
     expect(run("false | true; echo on").exit).toBe(1);
