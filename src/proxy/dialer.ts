@@ -29,6 +29,8 @@ export interface DialerOptions {
   readonly clock: () => number;
 }
 
+const TLS = "TLS";
+
 /** Resolves a name once, judges every address it has, and connects to nothing but those. */
 export class Dialer {
   readonly #options: DialerOptions;
@@ -75,7 +77,8 @@ export class Dialer {
       if (leftMs <= 0) return err({ status: 504, reason: "no connection in time" });
       const leg = await this.#dial(address, target.port, tls, leftMs);
       if (leg.ok) return leg;
-      failure = leg.error;
+      // What somebody answered says more than that nobody did, at an address beside it.
+      if (!failure.reason.startsWith(TLS)) failure = leg.error;
     }
     return err(failure);
   }
@@ -127,7 +130,7 @@ class Dial implements SocketOwner {
 
   secured(socket: Socket<SocketOwner>, isSafe: boolean, error: Error | null): void {
     if (isSafe && !error) this.#ready(socket);
-    else this.fail(502, `TLS: ${error?.message ?? "the handshake failed"}`);
+    else this.fail(502, `${TLS}: ${error?.message ?? "the handshake failed"}`);
   }
 
   fail(status: DialFailure["status"], reason: string): void {
