@@ -30,13 +30,13 @@ const FULL: Scale = {
   memoryStep: 1_000,
   files: 50_000,
   fileRounds: 15,
-  networkRounds: 9,
-  bulkMib: 512,
-  tunnels: 2_000,
+  networkRounds: 11,
+  bulkMib: 256,
+  tunnels: 1_000,
   tunnelsAtOnce: 16,
-  requests: 4_000,
+  requests: 1_500,
   idleTunnels: 1_000,
-  pinnedConnects: 4_000,
+  pinnedConnects: 2_000,
 };
 const QUICK: Scale = {
   spawns: 300,
