@@ -113,6 +113,8 @@ export class ProgramFinder {
 
   /** No link was followed on the way here, so the text of the path is its real name. */
   #holdPlain(fd: number, path: string): ProgramFile | number {
+    // A directory that is moved while we are in it makes `..` lead elsewhere than the text says.
+    if (DOT_DOT.test(path)) return this.hold(fd);
     const stat = this.#files.stat(fd, "", AT_EMPTY_PATH);
     if (stat === null || stat.links === 0) return this.hold(fd);
     return { fd, stat, realPath: foldPath(path), kind: "file" };
