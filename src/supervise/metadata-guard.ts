@@ -29,6 +29,9 @@ import type { ProgramFile, ProgramFinder } from "./program-file.ts";
 const ATTRIBUTE = /^(?:user\.|system\.posix_acl_(?:access|default)$)/;
 const ATTRIBUTE_BYTES_MAX = 255;
 const TIMES_BYTES = 32;
+/** `mesg`, and what else keeps others from writing to a terminal, changes its mode. */
+const TERMINAL = /^\/dev\/pts\/\d+$/;
+const FD_INFO_BYTES = 1024;
 const PLACELESS = /^(?:pipe|socket):\[\d+\]/;
 
 export interface MetadataGuardParts {
@@ -51,6 +54,7 @@ export class MetadataGuard {
   readonly #calls = new MetadataCalls();
   readonly #credentials: CallerCredentials;
   readonly #times = new KernelBuffer(TIMES_BYTES);
+  readonly #fdInfo = new KernelBuffer(FD_INFO_BYTES);
   readonly #byNumber = new Map<number, MetadataCall>();
 
   constructor(parts: MetadataGuardParts) {
@@ -74,7 +78,7 @@ export class MetadataGuard {
       return true;
     }
     const result = this.#credentials.areOurs(tid)
-      ? this.#change(call.change, file, id, tid)
+      ? this.#change(call, file, id, tid)
       : -Errno.EPERM;
     finder.release(file);
     listener.refuse(id, -result);
@@ -138,8 +142,9 @@ export class MetadataGuard {
     return held < 0 ? held : finder.hold(held);
   }
 
-  #change(change: MetadataChange, file: ProgramFile, id: bigint, tid: number): number {
-    if (!this.#isWritable(file)) return -Errno.EACCES;
+  #change(call: MetadataCall, file: ProgramFile, id: bigint, tid: number): number {
+    const { change } = call;
+    if (!this.#isWritable(file) && !this.#isOpenTerminal(call, file, tid)) return -Errno.EACCES;
     const isLink = (file.stat.mode & S_IFMT) === S_IFLNK;
     const { listener } = this.#parts;
     switch (change.kind) {
@@ -166,6 +171,21 @@ export class MetadataGuard {
   #isWritable({ realPath, kind }: ProgramFile): boolean {
     if (kind === "memfd" || PLACELESS.test(realPath)) return true;
     return this.#parts.writableTrees.some((tree) => isBeneath(realPath, tree));
+  }
+
+  /** The caller has it open, so the seal let it be opened, or it was handed over at the start. */
+  #isOpenTerminal(
+    { target, change }: MetadataCall,
+    { realPath }: ProgramFile,
+    tid: number,
+  ): boolean {
+    if (target.kind !== "fd" || change.kind !== "mode" || !TERMINAL.test(realPath)) return false;
+    const { files, listener } = this.#parts;
+    const path = `/proc/${tid}/fdinfo/${listener.intArgument(target.fd)}`;
+    const length = files.slurp(path, this.#fdInfo);
+    const text = this.#fdInfo.bytes.toString("latin1", 0, Math.max(length, 0));
+    const flags = /^flags:\t([0-7]+)$/m.exec(text)?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & O_PATH) === 0;
   }
 
   #setTimes(

@@ -149,3 +149,22 @@ describe("commands that change a file through a descriptor for reading", () => {
     expect(left).toBe("ok");
   });
 });
+
+test("the mode of a terminal is changed by who has it open, as mesg does", () => {
+  using place = playground();
+  const code = `import errno, os, pty
+def attempt(change, *words):
+    try:
+        change(*words)
+        print("ok")
+    except OSError as error:
+        print(errno.errorcode[error.errno])
+main, terminal = pty.openpty()
+attempt(os.fchmod, terminal, 0o600)
+attempt(os.fchmod, os.open(os.ttyname(terminal), os.O_PATH), 0o666)
+attempt(os.chmod, os.ttyname(terminal), 0o666)
+attempt(os.fchmod, os.open("/dev/null", os.O_RDONLY), 0o666)
+`;
+  const ran = place.run(["run", "--policy", place.policy(TABLE), "--", PYTHON, "-c", code]);
+  expect(ran.stdout.trim().split("\n")).toEqual(["ok", NO, NO, NO]);
+});
