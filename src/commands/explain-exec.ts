@@ -76,7 +76,7 @@ function judge(question: ExecQuestion, compiled: CompiledPolicy): Judged {
   const judgement = new ExecJudge(recording, files, finder, trust).judge(
     {
       view,
-      invoked: finder.nameOf(found, view, base) ?? found,
+      invoked: finder.nameOf(found, view, base, null) ?? found,
       cwd: base,
       uid,
       parent,

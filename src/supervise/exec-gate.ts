@@ -122,7 +122,7 @@ export class ExecGate {
     const base = this.#base(call);
     const file = base === null ? -Errno.EBADF : this.#find(call, base);
     if (typeof file === "number") {
-      const invoked = this.#invokedName(call, base ?? call.cwd);
+      const invoked = this.#invokedName(call, base ?? call.cwd, null);
       this.#refuseLookup(id, call, invoked ?? call.path, file);
       return;
     }
@@ -141,7 +141,7 @@ export class ExecGate {
     const { identities, usesParent, log } = this.#parts;
     const facts: ExecFacts = {
       view: { tid: call.tid, tgid: call.status.tgid },
-      invoked: this.#invokedName(call, base) ?? file.realPath,
+      invoked: this.#invokedName(call, base, file) ?? file.realPath,
       cwd: call.cwd,
       uid: call.status.uid,
       parent: usesParent ? identities.parentOf(call.status) : null,
@@ -215,10 +215,10 @@ export class ExecGate {
   }
 
   /** Null if the call names no path, or none that leads anywhere. */
-  #invokedName(call: ExecCall, base: string): string | null {
+  #invokedName(call: ExecCall, base: string, file: ProgramFile | null): string | null {
     if (call.path === "") return null;
     const view = { tid: call.tid, tgid: call.status.tgid };
-    return this.#parts.finder.nameOf(call.path, view, base);
+    return this.#parts.finder.nameOf(call.path, view, base, file);
   }
 
   #find(call: ExecCall, base: string): ProgramFile | number {

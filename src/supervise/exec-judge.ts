@@ -104,7 +104,7 @@ export class ExecJudge {
       cmdline = Buffer.from(`${argv.join("\0")}\0`, "latin1");
       name = line.interpreter;
       const invoked =
-        this.#finder.nameOf(line.interpreter, facts.view, facts.cwd) ?? found.realPath;
+        this.#finder.nameOf(line.interpreter, facts.view, facts.cwd, found) ?? found.realPath;
       const next = this.#decide(facts, found, invoked, argv, expired);
       if (file !== facts.file) this.#finder.release(file);
       file = found;
@@ -148,7 +148,8 @@ export class ExecJudge {
     if (typeof program === "number") {
       return deny("builtin:loader", "a dynamic loader was given a program that cannot be opened");
     }
-    const path = this.#finder.nameOf(target.path, facts.view, facts.cwd) ?? program.realPath;
+    const path =
+      this.#finder.nameOf(target.path, facts.view, facts.cwd, program) ?? program.realPath;
     const loaded = this.#policy.decide(this.#request(facts, program, path, target.argv), expired);
     this.#finder.release(program);
     return loaded;

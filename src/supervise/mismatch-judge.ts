@@ -113,7 +113,7 @@ export class MismatchJudge implements VerifierEvents {
       if (typeof file === "number") continue;
       const isProgram =
         (file.stat.mode & S_IFMT) === S_IFREG && (file.stat.mode & ANY_EXECUTE) !== 0;
-      const invoked = finder.nameOf(word, facts.view, facts.cwd) ?? file.realPath;
+      const invoked = finder.nameOf(word, facts.view, facts.cwd, file) ?? file.realPath;
       const argv = facts.argv.slice(index);
       const asScript = { ...facts, invoked, file, argv };
       const verdict = isProgram ? judge.judge(asScript, word, expired).verdict : null;

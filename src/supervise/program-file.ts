@@ -80,13 +80,25 @@ export class ProgramFinder {
   }
 
   /**
-   * The absolute name that a caller used, for rules that go by names. Folding `..` as text would
-   * let `/link/../usr/bin/true` pass for /usr/bin/true, so a path that has one is named by the
-   * directory it really leads to. Null if there is no such directory.
+   * The absolute name that a caller used for a file, for rules that go by names. Folding `..` as
+   * text would let `/link/../usr/bin/true` pass for /usr/bin/true, so a path that has one is named
+   * by the directory it really leads to. Null if there is no such directory.
    */
-  nameOf(path: string, view: PathView, base: string): string | null {
+  nameOf(path: string, view: PathView, base: string, file: ProgramFile | null): string | null {
     const whole = path.startsWith("/") ? path : `${base}/${path}`;
-    if (!DOT_DOT.test(whole)) return foldPath(whole);
+    const hasDots = DOT_DOT.test(whole);
+    const name = hasDots ? this.#nameInDirectory(whole, view, base) : foldPath(whole);
+    if (name === null || file === null || name === file.realPath) return name;
+    if (!hasDots && path.startsWith("/")) return name;
+    // Directory and file were looked up one after the other. If something was moved in between,
+    // the name is that of another file.
+    const named = this.find(name, view, "/");
+    if (typeof named === "number") return file.realPath;
+    this.release(named);
+    return named.stat.id === file.stat.id ? name : file.realPath;
+  }
+
+  #nameInDirectory(whole: string, view: PathView, base: string): string | null {
     const slash = whole.lastIndexOf("/");
     const directory = this.find(whole.slice(0, slash + 1), view, base);
     if (typeof directory === "number") return null;

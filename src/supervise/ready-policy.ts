@@ -40,7 +40,7 @@ export class ReadyPolicy {
     const cwd = callers.cwd(process.pid) ?? "/";
     const facts = {
       view,
-      invoked: finder.nameOf("/bin/sh", view, cwd) ?? file.realPath,
+      invoked: finder.nameOf("/bin/sh", view, cwd, null) ?? file.realPath,
       cwd,
       uid,
       parent: null,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { copyFileSync, existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { Workplace } from "../kernel/faraday-run.ts";
-import { compileMarker, denyBut, script } from "../kernel/test-programs.ts";
+import { compile, compileMarker, denyBut, exe, script } from "../kernel/test-programs.ts";
 
 const place = new Workplace();
 const marker = place.at("own/marker");
@@ -61,3 +61,78 @@ test.each([
   const { kept, ran } = await run(command);
   expect([ran, kept.exit]).toEqual([true, 0]);
 });
+
+/** Starts a path over and over while a directory, or a descriptor on its way, is exchanged. */
+const RACE = `#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#define SHARED 77
+static int here, there;
+static void *swap(void *unused) {
+  for (;;) { dup2(here, SHARED); dup2(there, SHARED); }
+}
+static int attempt(const char *how, const char *path) {
+  pid_t child = fork();
+  if (child == 0) {
+    char *argv[] = {"true", NULL}, *none[] = {NULL};
+    if (how[0] == 'd') syscall(SYS_execve, path, argv, none);
+    pthread_t thread;
+    pthread_create(&thread, NULL, swap, NULL);
+    for (int i = 0; i < 20; i++) syscall(SYS_execveat, SHARED, "true", argv, none, 0);
+    _exit(99);
+  }
+  int status;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+int main(int argc, char **argv) {
+  char deep[500], high[500], path[2100], bin[500];
+  snprintf(deep, 500, "%s/a/b/c", argv[2]);
+  snprintf(high, 500, "%s/c", argv[2]);
+  snprintf(bin, 500, "%s/usr/bin", argv[2]);
+  here = open(bin, O_PATH);
+  there = open("/usr/bin", O_PATH);
+  dup2(there, SHARED);
+  pid_t mover = fork();
+  if (mover == 0) for (;;) { rename(deep, high); rename(high, deep); usleep(50); }
+  strcpy(path, deep);
+  while (strlen(path) < 1900) strcat(path, "/x/..");
+  strcat(path, "/../../..");
+  strcat(path, "/usr/bin/true");
+  int good = 0, bad = 0;
+  for (time_t end = time(NULL) + 5; time(NULL) < end && bad == 0;) {
+    int status = attempt(argv[1], path);
+    good += status == 0;
+    bad += status == 42;
+  }
+  kill(mover, 9);
+  printf("%s, %s\\n", bad ? "planted" : "held", good ? "good" : "none");
+}`;
+
+test.each(["directory", "fd"])(
+  "nor while a %s on its way is exchanged",
+  async (how) => {
+    const racer = await compile(place, "racer", RACE, ["-pthread"]);
+    // Three steps up from a/b/c is the tree itself; from c they lead to the root of the disk.
+    const tree = mkdtempSync("/tmp/faraday-race-");
+    for (const name of ["a/b/c/x", "usr/bin"]) mkdirSync(`${tree}/${name}`, { recursive: true });
+    const planted = await compile(place, "planted", "int main(void) { return 42; }");
+    copyFileSync(planted, `${tree}/usr/bin/true`);
+    const rules = `${denyBut(exe("/usr/bin/true", racer))}
+[filesystem]
+read_globs = ["/"]
+allow_globs = ["${tree}"]
+`;
+    const kept = await place.faraday([racer, how, tree], { policy: rules });
+    rmSync(tree, { recursive: true, force: true });
+    expect(kept.stdout).toBe("held, good\n");
+  },
+  60_000,
+);
