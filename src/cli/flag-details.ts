@@ -80,6 +80,12 @@ export const FLAG_DETAILS: Readonly<Record<FlagName, string | null>> = {
   version: null,
 };
 
+/** What faraday is, for the front page and the manual. */
+export const ABOUT =
+  "Wraps a command, such as a coding agent, in layers that the kernel enforces by one policy " +
+  "file: which programs it and its descendants start, which files they touch, and whom they " +
+  "reach over the network. No root, no container, no daemon.";
+
 /** What `--help` says about a command before its flags. */
 export const COMMAND_DETAILS: Readonly<Record<CommandName, string>> = {
   run:

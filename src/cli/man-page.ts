@@ -1,4 +1,4 @@
-import { COMMAND_DETAILS, EXAMPLES, FLAG_DETAILS } from "./flag-details.ts";
+import { ABOUT, COMMAND_DETAILS, EXAMPLES, FLAG_DETAILS } from "./flag-details.ts";
 import {
   COMMANDS,
   type CommandName,
@@ -24,12 +24,7 @@ export function manPage(): string {
     ".SH SYNOPSIS",
     ...grouped.flatMap((name) => [`.B ${roff(COMMANDS[name].usage)}`, ".br"]).slice(0, -1),
     ".SH DESCRIPTION",
-    roff(
-      "Wraps a command, such as a coding agent, in layers that the kernel enforces: every " +
-        "program " +
-        "that it or its descendants start is judged by one policy file before its first " +
-        "instruction runs. No root, no container, no daemon.",
-    ),
+    roff(ABOUT),
     ".SH COMMANDS",
     ...grouped.flatMap(commandLines),
     ...topics.flatMap((topic) => [

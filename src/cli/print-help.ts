@@ -1,4 +1,4 @@
-import { COMMAND_DETAILS, EXAMPLES, FLAG_DETAILS } from "./flag-details.ts";
+import { ABOUT, COMMAND_DETAILS, EXAMPLES, FLAG_DETAILS } from "./flag-details.ts";
 import {
   CATEGORIES,
   COMMANDS,
@@ -41,13 +41,9 @@ function frontShort(): string {
 
 function frontFull(): string {
   const topics = Object.entries(TOPICS);
-  const about =
-    "Wraps a command, such as a coding agent, in layers that the kernel enforces by one policy " +
-    "file: which programs it and its descendants start, which files they touch, and whom they " +
-    "reach over the network. No root, no container, no daemon.";
   const [front, ...rest] = frontShort().split("\n\n");
   return [
-    `${front}\n\n${wrap(about, "")}\n\n${rest.join("\n\n")}`,
+    `${front}\n\n${wrap(ABOUT, "")}\n\n${rest.join("\n\n")}`,
     `Topics, for \`faraday help TOPIC\`:\n${columns(topics)}`,
     example("front"),
   ].join("\n");

@@ -26,6 +26,7 @@ const isDenied = (record: LogRecord): boolean => record.action === "deny";
 
 function markOf(record: LogRecord): string {
   const action = stringField(record, "action");
+  if (record.event === "net-end") return "closed";
   if (action === "") return escapeControl(record.event);
   // What was running by then and is denied has been killed.
   return record.event === "exec-mismatch" && action === "deny" ? "killed" : escapeControl(action);
@@ -48,9 +49,26 @@ function subjectOf(record: LogRecord): string {
       const text = `${stringField(record, "call")} ${stringField(record, "path")}`;
       return escapeControl(`${text}${rights === "" ? "" : ` (${rights})`}`);
     }
+    case "net":
+    case "net-end":
+      return escapeControl(netSubject(record));
     default:
       return escapeControl(`${record.event} ${otherFields(record)}`);
   }
+}
+
+/** A request of the proxy, or a call on a socket; at its end what went both ways. */
+function netSubject(record: LogRecord): string {
+  const [host, port] = [stringField(record, "host"), numberField(record, "port")];
+  const place = port === null ? host : `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const verb = stringField(record, "method") || stringField(record, "call");
+  const route = stringField(record, "route");
+  const target = `${place}${stringField(record, "path")}${route === "" ? "" : ` (route ${route})`}`;
+  if (record.event === "net") return `${verb} ${target}`.trim();
+  const [sent, received] = [numberField(record, "sent"), numberField(record, "received")];
+  const error = stringField(record, "error");
+  const sums = `${sent ?? "?"} bytes sent, ${received ?? "?"} received`;
+  return `${target}: ${sums}${error === "" ? "" : `, ${error}`}`;
 }
 
 /** What every record has, or what stands elsewhere in its line. */

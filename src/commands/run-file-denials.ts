@@ -19,6 +19,9 @@ export function reportFileDenials(denials: readonly FileDenial[], color: ColorCh
     lines.push(`    ${escapeControl(grant ?? `it lies in the hole "${hole}"`)}`);
   }
   if (denials.length > SHOWN_MAX) lines.push(`  and ${denials.length - SHOWN_MAX} more`);
-  lines.push(`${paint("hint", "hint")}: the indented lines go below [filesystem] in the policy`);
+  // Nothing that could be added opens a hole.
+  if (denials.some(({ grant }) => grant !== null)) {
+    lines.push(`${paint("hint", "hint")}: the indented lines go below [filesystem] in the policy`);
+  }
   io.stderr.write(lines.map((line) => `${line}\n`).join(""));
 }
