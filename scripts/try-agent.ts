@@ -69,7 +69,7 @@ async function tryClient(client: Client): Promise<readonly Row[]> {
     ...trial,
     path: join(root, client.name),
     wrap: (place, modelPort) => [
-      ...[FARADAY, "run", "--policy", pinnedPolicy(policy, place, modelPort)],
+      ...[FARADAY, "run", "--policy", pinnedPolicy(client, policy, place, modelPort)],
       ...["--audit", place.auditPath],
       ...[...values.flag, "--"],
     ],
@@ -92,15 +92,32 @@ function policyFor(client: Client): string {
 }
 
 /** The policy with the network pinned, so that the model is the only one to be reached. */
-function pinnedPolicy(policy: string, place: TrialPlace, modelPort: number): string {
+function pinnedPolicy(
+  { route }: Client,
+  policy: string,
+  place: TrialPlace,
+  modelPort: number,
+): string {
   const path = join(place.path, "policy.toml");
-  const text = `extends = ["${policy}"]
+  const head = `extends = ["${policy}"]
 [network]
 allowed_hosts = ["model.invalid"]
 kernel_pin = true
-allowed_local_ports = [${modelPort}]
 `;
-  writeFileSync(path, text);
+  const way =
+    route === null
+      ? `allowed_local_ports = [${modelPort}]\n`
+      : `[network.routes.model]
+upstream = "http://127.0.0.1:${modelPort}"
+credential_key = "model"
+inject_header = "${route.header}"
+inject_format = "{}"
+env = { ${route.urlVariable} = "{url}", ${route.keyVariable} = "{token}" }
+
+[credentials.model]
+env = "${route.keyVariable}"
+`;
+  writeFileSync(path, head + way);
   return path;
 }
 

@@ -50,6 +50,12 @@ export const claude: Client = {
   packageName: "@anthropic-ai/claude-code",
   version: "2.1.327",
   profile: "builtin:claude-code",
+  route: {
+    urlVariable: "ANTHROPIC_BASE_URL",
+    keyVariable: "ANTHROPIC_API_KEY",
+    header: "x-api-key",
+    handsOnKey: true,
+  },
   program: ".bin/claude",
   dialect,
   toolFor(wish) {

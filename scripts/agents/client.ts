@@ -49,6 +49,17 @@ export interface Client {
   readonly version: string;
   /** The policy that ships for this client. */
   readonly profile: string;
+  /**
+   * Set where the client takes its model's address from the environment: then it asks through a
+   * route of the proxy, which knows the key, and the client does not.
+   */
+  readonly route: {
+    readonly urlVariable: string;
+    readonly keyVariable: string;
+    readonly header: string;
+    /** Whether the commands that it runs get the variable; some clients keep it from them. */
+    readonly handsOnKey: boolean;
+  } | null;
   /** The program, below node_modules. */
   readonly program: string;
   readonly dialect: Dialect;

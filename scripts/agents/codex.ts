@@ -52,6 +52,8 @@ export const codex: Client = {
   packageName: "@openai/codex",
   version: "0.169.0",
   profile: "builtin:codex",
+  // It reads the address from a file, and that of a route is known only once the proxy runs.
+  route: null,
   program: ".bin/codex",
   dialect,
   toolFor(wish) {

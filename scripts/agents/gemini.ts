@@ -30,6 +30,12 @@ export const gemini: Client = {
   packageName: "@google/gemini-cli",
   version: "0.61.0",
   profile: "builtin:gemini",
+  route: {
+    urlVariable: "GOOGLE_GEMINI_BASE_URL",
+    keyVariable: "GEMINI_API_KEY",
+    header: "x-goog-api-key",
+    handsOnKey: false,
+  },
   program: ".bin/gemini",
   dialect,
   toolFor(wish) {

@@ -1,3 +1,4 @@
+import { KEY } from "./client.ts";
 import type { TrialOutcome } from "./run-trial.ts";
 
 export interface Row {
@@ -24,7 +25,15 @@ export function rowsOf(bare: TrialOutcome, caged: TrialOutcome): readonly Row[] 
       ok: control && (errand.expect === "works" ? cameAbout : stopped),
     };
   });
-  return [...rows, endRow(bare, caged)];
+  return [...rows, keyRow(bare, caged), endRow(bare, caged)];
+}
+
+/** With a route it is the proxy that puts the key in. */
+function keyRow(bare: TrialOutcome, caged: TrialOutcome): Row {
+  const say = ({ keys }: TrialOutcome) => (keys.join() === KEY ? "works" : "fails");
+  const ok = say(bare) === "works" && say(caged) === "works";
+  const name = "show the model its key";
+  return { name, expected: "works", bare: say(bare), caged: say(caged), ok };
 }
 
 function endRow(bare: TrialOutcome, caged: TrialOutcome): Row {

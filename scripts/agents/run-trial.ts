@@ -28,6 +28,8 @@ export interface TrialOutcome {
   /** Whether the client went through all errands to the model's last words. */
   readonly ended: boolean;
   readonly requests: readonly string[];
+  /** The keys that the model was shown. */
+  readonly keys: readonly (string | null)[];
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -38,7 +40,7 @@ export async function runTrial(options: TrialOptions): Promise<TrialOutcome> {
   const place = new TrialPlace(options.path);
   const strangerPaths: string[] = [];
   using stranger = new StrangerServer((path) => strangerPaths.push(path));
-  const errands = errandsFor(place, stranger.url).flatMap((errand) => {
+  const errands = errandsFor(place, stranger.url, client.route).flatMap((errand) => {
     const call = client.toolFor(errand.wish);
     return call === null ? [] : [{ errand, call }];
   });
@@ -60,7 +62,8 @@ export async function runTrial(options: TrialOptions): Promise<TrialOutcome> {
       recorded: errand.deniedProgram === undefined || denied.has(errand.deniedProgram),
     };
   });
-  return { outcomes, exit, ended: model.ended, requests: model.requests, stdout, stderr };
+  const { ended, requests } = model;
+  return { outcomes, exit, ended, requests, keys: [...model.keys], stdout, stderr };
 }
 
 /** A host on loopback that no profile allows. */
