@@ -11,6 +11,10 @@ export const O_RDWR = 2;
 export const O_CREAT = 0o100;
 export const O_EXCL = 0o200;
 export const O_NOCTTY = 0o400;
+export const O_TRUNC = 0o1000;
+export const O_ACCMODE = 3;
+/** What O_TMPFILE has beside O_DIRECTORY. */
+export const O_TMPFILE_BIT = 0o20000000;
 export const O_APPEND = 0o2000;
 export const O_NONBLOCK = 0o4000;
 export const O_CLOEXEC = 0o2000000;
@@ -28,6 +32,7 @@ export const S_IFMT = 0o170000;
 export const S_IFREG = 0o100000;
 export const S_IFDIR = 0o040000;
 export const S_IFLNK = 0o120000;
+export const S_IFIFO = 0o010000;
 
 export const STATX_BASIC = 0x7ff;
 

@@ -58,6 +58,14 @@ const X86_64 = {
   faccessat: 269,
   timer_create: 222,
   timer_settime: 223,
+  truncate: 76,
+  umask: 95,
+  mkdirat: 258,
+  mknodat: 259,
+  unlinkat: 263,
+  linkat: 265,
+  symlinkat: 266,
+  renameat2: 316,
 } as const;
 
 export type CallName = keyof typeof X86_64;
@@ -118,6 +126,14 @@ const AARCH64: Readonly<Record<CallName, number>> = {
   faccessat: 48,
   timer_create: 107,
   timer_settime: 110,
+  truncate: 45,
+  umask: 166,
+  mkdirat: 34,
+  mknodat: 33,
+  unlinkat: 35,
+  linkat: 37,
+  symlinkat: 36,
+  renameat2: 276,
 };
 
 export const SYSCALL_NUMBERS: Readonly<Record<Arch, Readonly<Record<CallName, number>>>> = {

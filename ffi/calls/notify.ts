@@ -1,4 +1,5 @@
 import type { Fd } from "../abi/brand.ts";
+import { Errno } from "../abi/errno.ts";
 import {
   SECCOMP_ADDFD_FLAG_SETFD,
   SECCOMP_IOCTL_NOTIF_ADDFD,
@@ -15,6 +16,7 @@ import {
 } from "../abi/seccomp.ts";
 import { KernelBuffer, sys } from "./libc.ts";
 
+const ADDFD_TRIES_MAX = 100;
 const ARGS_AT = SeccompNotif.at.data + SeccompData.at.args;
 
 /** The supervisor's end of a seccomp filter: receives one call at a time and answers it. */
@@ -81,22 +83,42 @@ export class Listener {
     return this.#send(id, -errno, 0);
   }
 
+  /**
+   * Makes the call return a copy of our descriptor; a negated errno if it cannot have one. (A flag
+   * would do both at once. But a signal of ours in between makes the call return 0 then, which is a
+   * descriptor as well.)
+   */
+  returnDescriptor(id: bigint, fd: Fd | number, flags: number): number {
+    const number = this.#addFd(id, fd, flags, null);
+    if (number >= 0) this.#send(id, 0, 0, number);
+    return number;
+  }
+
   /** Puts a copy of our descriptor into the caller's table, in the place of what is there. */
   putDescriptor(id: bigint, fd: Fd | number, number: number, flags: number): number {
+    return this.#addFd(id, fd, flags, number);
+  }
+
+  #addFd(id: bigint, fd: Fd | number, flags: number, number: number | null): number {
     const { at, size } = SeccompNotifAddfd;
     const request = new KernelBuffer(size);
     request.view.setBigUint64(at.id, id, true);
-    request.view.setUint32(at.flags, SECCOMP_ADDFD_FLAG_SETFD, true);
+    request.view.setUint32(at.flags, number === null ? 0 : SECCOMP_ADDFD_FLAG_SETFD, true);
     request.view.setUint32(at.srcfd, fd, true);
-    request.view.setUint32(at.newfd, number, true);
+    request.view.setUint32(at.newfd, number ?? 0, true);
     request.view.setUint32(at.newfdFlags, flags, true);
-    return sys("ioctl", this.#fd, SECCOMP_IOCTL_NOTIF_ADDFD, request.address);
+    // The caller itself takes it over. A signal of ours meanwhile means that it has not done so.
+    for (let attempt = 0; attempt < ADDFD_TRIES_MAX; attempt++) {
+      const result = sys("ioctl", this.#fd, SECCOMP_IOCTL_NOTIF_ADDFD, request.address);
+      if (result !== -Errno.EINTR) return result;
+    }
+    return -Errno.EINTR;
   }
 
-  #send(id: bigint, error: number, flags: number): boolean {
+  #send(id: bigint, error: number, flags: number, value = 0): boolean {
     const { at } = SeccompNotifResp;
     this.#resp.view.setBigUint64(at.id, id, true);
-    this.#resp.view.setBigInt64(at.val, 0n, true);
+    this.#resp.setU64(at.val, value);
     this.#resp.view.setInt32(at.error, error, true);
     this.#resp.view.setUint32(at.flags, flags, true);
     return sys("ioctl", this.#fd, SECCOMP_IOCTL_NOTIF_SEND, this.#resp.address) === 0;

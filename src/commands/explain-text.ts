@@ -195,7 +195,10 @@ function reasonText(reason: PathReason, access: PathAccess): string {
     case "hole":
       return `it lies in ${reason.key}: "${escapeControl(reason.glob)}"${at(reason.span)}`;
     case "beside-hole":
-      return `${escapeControl(reason.directory)} holds a hole: only what is in it now is granted`;
+      return (
+        `${escapeControl(reason.directory)} holds a hole with a wildcard: ` +
+        "only what is in it now is granted"
+      );
     case "not-granted":
       return `no grant covers it for ${access === "execute" ? "starting" : access}`;
     default:

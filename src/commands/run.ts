@@ -84,6 +84,7 @@ function orderFor(
       waitAll: invocation.waitAll,
       writableTrees: run.writableTrees,
       isSealed: run.layers.files.state === "enforced",
+      neighbours: run.neighbours,
       explain: run.explain,
       pin: run.pin === null ? null : { ...run.pin, proxyPort: shared.proxy?.port ?? null },
       busyMark: shared.busyMark,

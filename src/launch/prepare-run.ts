@@ -2,10 +2,12 @@ import embeddedFilters from "../../build/exec-filter.json" with { type: "json" }
 import { Capability, NetworkCapability } from "../../ffi/abi/process.ts";
 import { isOpenDescriptor } from "../../ffi/calls/process.ts";
 import { sealKind } from "../plan/file-filter.ts";
+import { READ_DIR } from "../plan/file-rights.ts";
 import type { FileSeal } from "../plan/file-seal.ts";
 import { guardDomain } from "../plan/guard-domain.ts";
+import type { HoleSurroundings } from "../plan/hole-surroundings.ts";
 import type { KernelFeatures } from "../plan/kernel-features.ts";
-import type { LandlockPlan, LaunchPlan } from "../plan/launch-plan.ts";
+import type { LandlockGrant, LandlockPlan, LaunchPlan } from "../plan/launch-plan.ts";
 import { type LayerStates, layerStates } from "../plan/layer-states.ts";
 import { networkLayerState } from "../plan/network-layer-state.ts";
 import { type NetworkPin, withPorts } from "../plan/network-pin.ts";
@@ -52,6 +54,8 @@ export interface PreparedRun {
   readonly warnings: readonly Diagnostic[];
   /** One character a byte; empty where files are not sealed. */
   readonly writableTrees: readonly string[];
+  /** What is done beside holes in place of the kernel; null where there are none. */
+  readonly neighbours: Neighbours | null;
   /** What sockets are judged by; null where none are. */
   readonly pin: NetworkPin | null;
   /** The seal whose denials are to be told. */
@@ -128,6 +132,7 @@ export async function prepareRun(
     verifies,
     warnings: warningsOf(request, seal),
     writableTrees: seal?.landlock == null ? [] : seal.writable.map(latin1),
+    neighbours: neighboursOf(seal),
     pin,
     explain: request.explainDenials ? explained(seal) : null,
   });
@@ -174,6 +179,25 @@ function warningsOf({ explainDenials }: RunRequest, seal: FileSeal | null): read
 
 type Explained = { readonly landlock: LandlockPlan } & Pick<FileSeal, "holes">;
 
+/** One character a byte, like everything that the supervisor compares paths with. */
+type Neighbours = {
+  readonly surroundings: HoleSurroundings;
+  readonly granted: readonly LandlockGrant[];
+};
+
+function neighboursOf(seal: FileSeal | null): Neighbours | null {
+  if (seal?.landlock == null || seal.surroundings === null) return null;
+  const { roots, holes, closed } = seal.surroundings;
+  return {
+    surroundings: {
+      roots: roots.map((root) => ({ ...root, path: latin1(root.path) })),
+      holes: holes.map(latin1),
+      closed: closed.map(latin1),
+    },
+    granted: seal.landlock.grants.filter(({ access }) => (access & ~READ_DIR) !== 0),
+  };
+}
+
 function explained(seal: FileSeal | null): Explained | null {
   return seal?.landlock == null ? null : { landlock: seal.landlock, holes: seal.holes };
 }
@@ -188,7 +212,7 @@ function filterFor(
   const isPinned = pin?.hold === "pin";
   const open = isPinned ? "pinned" : "filter";
   if (seal === null || seal.landlock === null) return Buffer.from(embeddedFilters[open], "base64");
-  const kind = sealKind(landlockAbi, { explains: explainDenials });
+  const kind = sealKind(landlockAbi, { explains: explainDenials || seal.surroundings !== null });
   const name = isPinned ? (`${kind}-pinned` as const) : kind;
   return Buffer.from(embeddedFilters[name], "base64");
 }

@@ -7,6 +7,7 @@ import { SealReader, suggestGrant } from "./file-needs.ts";
 import type { FileUse } from "./file-rights.ts";
 import type { FileSeal } from "./file-seal.ts";
 import { grantRoots } from "./grant-roots.ts";
+import { SurroundingsMap } from "./hole-surroundings.ts";
 import { absolutePath, isBeneath, type PathFacts } from "./path-facts.ts";
 
 export type PathAccess = "read" | "write" | "execute";
@@ -65,17 +66,27 @@ export function explainPath(question: PathQuestion): PathAnswer {
   const missing = new SealReader(seal.landlock).missing(need);
   const hole = holeOver(question, realPath);
   const base = { realPath, exists, missing };
-  if (missing.length === 0 && !(isEntry && hole !== null)) {
-    return { ...base, action: "allow", reason: coveringGrant(question, place), change: null };
+  const granted = coveringGrant(question, place);
+  if (hole === null && (missing.length === 0 || isKeptOpen(question, realPath, place))) {
+    return { ...base, action: "allow", missing: [], reason: granted, change: null };
   }
   if (hole !== null) return { ...base, action: "deny", reason: hole, change: null };
-  if (coveringGrant(question, place).kind !== "not-granted") {
+  if (granted.kind !== "not-granted") {
     const reason: PathReason = { kind: "beside-hole", directory: place };
     return { ...base, action: "deny", reason, change: null };
   }
   const { key, glob } = suggestGrant({ ...need, path: place, rights: missing });
   const change = `${key} = [${JSON.stringify(glob)}]`;
   return { ...base, action: "deny", reason: { kind: "not-granted" }, change };
+}
+
+/** Whether the supervisor does beside a hole what the kernel's rules do not reach. */
+function isKeptOpen({ seal, access }: PathQuestion, realPath: string, place: string): boolean {
+  if (seal.surroundings === null || access === "execute") return false;
+  const map = new SurroundingsMap(seal.surroundings);
+  const root = map.rootOf(realPath);
+  if (root === null) return false;
+  return access === "read" ? root.reads : !map.isClosed(place);
 }
 
 function rightsFor(

@@ -6,7 +6,7 @@ import {
 } from "../../ffi/abi/metadata-calls.ts";
 import type { FilterRule } from "../../ffi/abi/syscall-filter.ts";
 
-const TRUNCATE_SINCE_ABI = 3;
+export const TRUNCATE_SINCE_ABI = 3;
 const O_TRUNC = 0o1000;
 const O_ACCMODE = 3;
 

@@ -10,11 +10,13 @@ import type { FilesystemPolicy } from "../policy/model.ts";
 import { err, ok, type Result } from "../policy/result.ts";
 import { BOOTSTRAP_GRANTS } from "./bootstrap-grants.ts";
 import { expandGrant, type TreeGrant } from "./expand-grant.ts";
+import { TRUNCATE_SINCE_ABI } from "./file-filter.ts";
 import { fileLayerState } from "./file-layer-state.ts";
 import { FILE_RIGHT_BITS, type FileUse, handledRights, READ_DIR, USE_BITS } from "./file-rights.ts";
 import { findHoles, type Holes } from "./find-holes.ts";
 import { type GrantRoot, grantRoots } from "./grant-roots.ts";
 import { HoleMap } from "./hole-map.ts";
+import type { HoleSurroundings, SurroundingRoot } from "./hole-surroundings.ts";
 import type { LandlockGrant, LandlockPlan } from "./launch-plan.ts";
 import type { LayerState } from "./layer-states.ts";
 import { isBeneath, type PathFacts } from "./path-facts.ts";
@@ -48,6 +50,8 @@ export interface FileSeal {
   readonly askedWritable: readonly string[];
   /** Real paths of the holes, each with the glob it comes from. */
   readonly holes: readonly SealedHole[];
+  /** Null where nothing that may be written has a hole in it. */
+  readonly surroundings: HoleSurroundings | null;
 }
 
 export interface SealedHole {
@@ -81,7 +85,9 @@ export function fileSeal(request: SealRequest): Result<FileSeal, readonly Diagno
   if (!policy.noBootstrapReads) found.push(...bootstrapRoots(facts));
 
   const grants = new GrantTable();
-  const seal = new Expander(facts, warnings, grants);
+  // Before that some ways to open a file are refused, so that the others cannot be watched.
+  const keepsSurroundings = landlockAbi >= TRUNCATE_SINCE_ABI;
+  const seal = new Expander(facts, warnings, grants, { keepsSurroundings });
   const unread = new HoleMap(denied);
   const unexecuted = unread.plus(policy.noexec ? everyPlace(writable, facts) : [], "noexec");
   const both = joined(denied, unwritable);
@@ -101,7 +107,17 @@ export function fileSeal(request: SealRequest): Result<FileSeal, readonly Diagno
     writable: everyPlace(seal.writable, facts),
     askedWritable: seal.askedWritable,
     holes: [...both.paths].map(([path, glob]) => ({ path, glob })),
+    surroundings: surroundingsOf(seal.opened, both),
   });
+}
+
+function surroundingsOf(roots: readonly SurroundingRoot[], holes: Holes): HoleSurroundings | null {
+  if (roots.length === 0) return null;
+  return {
+    roots,
+    holes: [...holes.paths.keys(), ...APART_TO_WRITE],
+    closed: [...holes.closed.keys()],
+  };
 }
 
 function findRoots(
@@ -181,11 +197,21 @@ class GrantTable {
 class Expander {
   readonly writable: string[] = [];
   readonly askedWritable: string[] = [];
+  /** Those that are written and have a hole in them. */
+  readonly opened: SurroundingRoot[] = [];
   readonly #facts: PathFacts;
   readonly #warnings: Diagnostic[];
   readonly #grants: GrantTable;
 
-  constructor(facts: PathFacts, warnings: Diagnostic[], grants: GrantTable) {
+  readonly #keepsSurroundings: boolean;
+
+  constructor(
+    facts: PathFacts,
+    warnings: Diagnostic[],
+    grants: GrantTable,
+    options: { readonly keepsSurroundings: boolean },
+  ) {
+    this.#keepsSurroundings = options.keepsSurroundings;
     this.#facts = facts;
     this.#warnings = warnings;
     this.#grants = grants;
@@ -210,9 +236,13 @@ class Expander {
       const paths = grants.map(({ path }) => path);
       this.writable.push(...paths);
       if (!isEmbedded(root.grant.span?.file)) this.askedWritable.push(...paths);
-      if (opened.length > 0) {
-        this.#warn(root, "closed-directory", closedMessage(opened), closedHint(root));
+      const isKept = this.#keepsSurroundings && holes.leadsFrom(tree.path);
+      if (isKept) {
+        this.opened.push({ path: tree.path, reads: uses.includes("read") });
+        if (!isEmbedded(root.grant.span?.file)) this.askedWritable.push(tree.path);
       }
+      const closed = isKept ? opened.filter((directory) => left.isClosed(directory)) : opened;
+      if (closed.length > 0) this.#warn(root, "closed-directory", closedMessage(closed));
     }
     if (swallowedBy !== null && (given.includes("read") || given.includes("write"))) {
       const why = `lies in the hole "${swallowedBy}", so it grants nothing`;
@@ -225,17 +255,11 @@ class Expander {
   }
 }
 
-function closedMessage(opened: readonly string[]): string {
-  const shown = opened.slice(0, 3).join(", ");
-  const more = opened.length > 3 ? ` and ${opened.length - 3} more` : "";
+function closedMessage(closed: readonly string[]): string {
+  const shown = closed.slice(0, 3).join(", ");
+  const more = closed.length > 3 ? ` and ${closed.length - 3} more` : "";
   const lost = "nothing can be created, removed or renamed directly in";
   return `a hole is inside, so ${lost} ${shown}${more}`;
-}
-
-/** Whoever starts an agent at home under the default policy is better told what to do instead. */
-function closedHint({ grant }: GrantRoot): string | null {
-  if (!isEmbedded(grant.span?.file)) return null;
-  return "start faraday in the directory of a project: secrets and start-up files lie in this one";
 }
 
 function landlockPlan(grants: GrantTable, landlockAbi: number): LandlockPlan {

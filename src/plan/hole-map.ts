@@ -34,6 +34,11 @@ export class HoleMap {
     }
   }
 
+  /** Whether what is new in it might be a hole. */
+  isClosed(directory: string): boolean {
+    return this.#holes.closed.has(directory);
+  }
+
   isHole(path: string): boolean {
     return this.#holes.paths.has(path);
   }

@@ -32,6 +32,14 @@ export class CallerReader {
     return tgid === null || ppid === null || uid === null ? null : { tgid, ppid, uid };
   }
 
+  /** Null before Linux 4.7. */
+  umask(tid: number): number | null {
+    const length = this.#files.slurp(`/proc/${tid}/status`, this.#buffer);
+    const text = this.#buffer.bytes.toString("latin1", 0, Math.max(length, 0));
+    const [, octal] = /^Umask:\t([0-7]+)$/m.exec(text) ?? [];
+    return octal === undefined ? null : Number.parseInt(octal, 8);
+  }
+
   isTracedByUs(pid: number): boolean {
     const length = this.#files.slurp(`/proc/${pid}/status`, this.#buffer);
     if (length <= 0) return false;

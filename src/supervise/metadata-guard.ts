@@ -19,6 +19,7 @@ import type { FileCalls } from "../../ffi/calls/file.ts";
 import { ARCH, KernelBuffer } from "../../ffi/calls/libc.ts";
 import { MetadataCalls } from "../../ffi/calls/metadata.ts";
 import type { Listener } from "../../ffi/calls/notify.ts";
+import type { SurroundingsMap } from "../plan/hole-surroundings.ts";
 import { isBeneath } from "../plan/path-facts.ts";
 import type { ArgumentMemory } from "./argument-memory.ts";
 import type { CallerReader } from "./caller.ts";
@@ -42,6 +43,8 @@ export interface MetadataGuardParts {
   readonly finder: ProgramFinder;
   /** One character a byte. */
   readonly writableTrees: readonly string[];
+  /** Grants with holes in them, where there are any. */
+  readonly surroundings: SurroundingsMap | null;
 }
 
 /**
@@ -170,7 +173,9 @@ export class MetadataGuard {
   /** What has no place on a disk (a pipe, a memfd) is the agent's own. */
   #isWritable({ realPath, kind }: ProgramFile): boolean {
     if (kind === "memfd" || PLACELESS.test(realPath)) return true;
-    return this.#parts.writableTrees.some((tree) => isBeneath(realPath, tree));
+    const { writableTrees, surroundings } = this.#parts;
+    if (writableTrees.some((tree) => isBeneath(realPath, tree))) return true;
+    return surroundings !== null && surroundings.rootOf(realPath) !== null;
   }
 
   /** The caller has it open, so the seal let it be opened, or it was handed over at the start. */

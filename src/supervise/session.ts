@@ -5,6 +5,8 @@ import { SocketCalls } from "../../ffi/calls/socket-calls.ts";
 import { StopSignals } from "../../ffi/calls/stop-signals.ts";
 import { Tracer } from "../../ffi/calls/tracer.ts";
 import { Journal, type JournalSink } from "../audit/journal.ts";
+import { type HoleSurroundings, SurroundingsMap } from "../plan/hole-surroundings.ts";
+import type { LandlockGrant } from "../plan/launch-plan.ts";
 import type { NetworkPin } from "../plan/network-pin.ts";
 import { ArgumentMemory } from "./argument-memory.ts";
 import { BusyMark } from "./busy-mark.ts";
@@ -17,6 +19,7 @@ import { type Denial, ExecLog } from "./exec-log.ts";
 import { ExecVerifier } from "./exec-verifier.ts";
 import { FileExplainer } from "./file-explainer.ts";
 import { type ExplainedSeal, type FileDenial, FileLog } from "./file-log.ts";
+import { HoleNeighbours } from "./hole-neighbours.ts";
 import { leftoversLine } from "./leftovers.ts";
 import { makeSocketGuard } from "./make-socket-guard.ts";
 import { MappedFiles } from "./mapped-files.ts";
@@ -41,6 +44,11 @@ export interface SessionConfig {
   /** Trees (one character a byte) that the agent may write; empty where files are not sealed. */
   readonly writableTrees: readonly string[];
   readonly isSealed: boolean;
+  /** What is done beside holes in place of the kernel; null where there are none. */
+  readonly neighbours: {
+    readonly surroundings: HoleSurroundings;
+    readonly granted: readonly LandlockGrant[];
+  } | null;
   /** The seal whose denials are to be told; null if they are not. */
   readonly explain: ExplainedSeal | null;
   /** What sockets are judged by; null where none are. */
@@ -85,6 +93,7 @@ export class Session {
   readonly #log: ExecLog;
   readonly #fileLog: FileLog;
   readonly #socketLog: SocketLog;
+  readonly #surroundings: SurroundingsMap | null;
   readonly #judge: ExecJudge;
   readonly #tracer = new Tracer();
   readonly #stops: StopWait;
@@ -106,7 +115,11 @@ export class Session {
       timer: IntervalTimer.ofThisThread(),
       nowMs: effects.nowMs,
     });
-    this.#judge = ready.judge(config.writableTrees);
+    const { neighbours } = config;
+    this.#surroundings = neighbours === null ? null : new SurroundingsMap(neighbours.surroundings);
+    const roots = neighbours?.surroundings.roots.map(({ path }) => path) ?? [];
+    // What is beside a hole may be the agent's own as well.
+    this.#judge = ready.judge([...config.writableTrees, ...roots]);
     this.#log = new ExecLog(this.#journal, config.sessionId, trace);
     this.#fileLog = new FileLog(this.#journal, config.sessionId, {
       holes: config.explain?.holes ?? [],
@@ -234,13 +247,20 @@ export class Session {
   }
 
   #fileCallHandlers(listener: Listener): CallHandler[] {
-    const { explain, isSealed, writableTrees } = this.#config;
+    const { explain, isSealed, neighbours, writableTrees } = this.#config;
     const { files, callers, finder } = this.#ready;
     const parts = { listener, files, memory: new ArgumentMemory(), callers, finder };
     if (!isSealed) return [];
-    const guard = new MetadataGuard({ ...parts, writableTrees });
-    if (explain === null) return [guard];
-    return [guard, new FileExplainer({ ...parts, log: this.#fileLog, seal: explain.landlock })];
+    const surroundings = this.#surroundings;
+    const handlers: CallHandler[] = [new MetadataGuard({ ...parts, writableTrees, surroundings })];
+    if (surroundings !== null && neighbours !== null) {
+      const { granted } = neighbours;
+      const isFollowed = explain !== null;
+      handlers.push(new HoleNeighbours({ ...parts, surroundings, granted, isFollowed }));
+    }
+    if (explain === null) return handlers;
+    const log = this.#fileLog;
+    return [...handlers, new FileExplainer({ ...parts, log, seal: explain.landlock })];
   }
 
   #answer(listener: Listener, gate: ExecGate, handlers: readonly CallHandler[]): void {

@@ -126,6 +126,7 @@ export const LIBC_NUMBERS: readonly Fact[] = [
     expressions: {
       STATX_BASIC: "STATX_BASIC_STATS",
       DIRENT_NAME_AT: "offsetof(struct dirent64, d_name)",
+      O_TMPFILE_BIT: "O_TMPFILE & ~O_DIRECTORY",
       F_SEAL_ALL: "F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE",
     },
     newer: { MFD_EXEC: "Linux 6.3" },

@@ -41,8 +41,9 @@ describe("a hole in a writable tree", () => {
     for (const answer of rest) expect([NO, "EXDEV"]).toContain(answer);
   });
 
-  test("costs new entries beside it, and leaves the rest as it was", () => {
+  test("with a wildcard costs new entries beside it, and leaves the rest as it was", () => {
     using place = project();
+    const table = 'allow_globs = ["$T/proj"]\ndeny_globs = ["$T/proj/.e*"]';
     const calls: ProbeCall[] = [
       ["creat", "$T/proj/new", 0o644],
       ["rename", "$T/proj/main.py", "$T/proj/main2.py"],

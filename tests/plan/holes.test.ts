@@ -49,10 +49,23 @@ describe("a hole in a tree that is written", () => {
     expect(usesAt(sealed, path)).toBe(uses);
   });
 
-  test("nothing is made, removed or renamed beside it, and the run says so", () => {
+  test("what is made beside it is left to the supervisor, which is told of the hole", () => {
     expect(rightsAt(sealed, "/home/ann/proj")).toEqual(["read_dir"]);
     expect(rightsAt(sealed, "/home/ann/proj/src")).toContain("make_reg");
-    expect(sealed.warnings.map(({ code }) => code)).toEqual(["closed-directory"]);
+    expect(sealed.warnings).toEqual([]);
+    expect(sealed.surroundings?.roots).toEqual([{ path: "/home/ann/proj", reads: true }]);
+    expect(sealed.surroundings?.holes).toContain("/home/ann/proj/.env");
+    // A log that does not exist yet would be made there.
+    expect(sealed.askedWritable).toContain("/home/ann/proj");
+    expect(seal('allow_globs = ["~/proj"]', DISK).surroundings).toBeNull();
+  });
+
+  test.each([
+    { because: "the kernel is too old", glob: "~/proj/.env", abi: 2 },
+    { because: "what is new may match", glob: "~/proj/.e*", abi: 7 },
+  ])("nothing is made beside it, and the run says so: $because", ({ glob, abi }) => {
+    const closed = seal(`allow_globs = ["~/proj"]\ndeny_globs = ["${glob}"]`, DISK, { abi });
+    expect(closed.warnings.map(({ code }) => code)).toEqual(["closed-directory"]);
   });
 
   test("a hole that does not exist yet cannot be made", () => {

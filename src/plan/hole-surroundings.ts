@@ -1,0 +1,51 @@
+import { HoleMap } from "./hole-map.ts";
+import { isBeneath } from "./path-facts.ts";
+
+/** A grant with holes in it. */
+export interface SurroundingRoot {
+  readonly path: string;
+  /** Whether it may be read, beside being written. */
+  readonly reads: boolean;
+}
+
+/**
+ * Writable grants that have holes in them. Landlock grants only what was there at the start, so
+ * what comes to be beside the holes is opened, made, moved and removed by the supervisor.
+ */
+export interface HoleSurroundings {
+  readonly roots: readonly SurroundingRoot[];
+  readonly holes: readonly string[];
+  /** Directories whose new entries might match a hole's pattern. */
+  readonly closed: readonly string[];
+}
+
+/** Tells by real paths what the supervisor may do there. */
+export class SurroundingsMap {
+  readonly #roots: readonly SurroundingRoot[];
+  readonly #holes: HoleMap;
+  readonly #closed: ReadonlySet<string>;
+
+  constructor({ roots, holes, closed }: HoleSurroundings) {
+    this.#roots = roots;
+    this.#holes = new HoleMap({
+      paths: new Map(holes.map((path) => [path, path])),
+      closed: new Map(closed.map((path) => [path, path])),
+    });
+    this.#closed = new Set(closed);
+  }
+
+  /** The grant that the path lies in; null outside of them all, and in a hole. */
+  rootOf(path: string): SurroundingRoot | null {
+    const root = this.#roots.find((each) => isBeneath(path, each.path));
+    return root === undefined || this.#holes.around(path) !== null ? null : root;
+  }
+
+  /** Whether a hole lies below: what moves such a directory, or stands for it, moves the hole. */
+  leadsToHole(path: string): boolean {
+    return this.#holes.leadsFrom(path);
+  }
+
+  isClosed(directory: string): boolean {
+    return this.#closed.has(directory);
+  }
+}
