@@ -28,6 +28,7 @@ const REQUEST: ExecRequest = {
   aliases: [],
   invokedIsPlantable: false,
   realIsPlantable: false,
+  parentIsPlantable: false,
   argv: ["git", "-C", "/srv/project", "commit", "--all", "--message", "a change like any other"],
   cwd: "/srv/project",
   uid: 1000,

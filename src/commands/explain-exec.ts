@@ -103,6 +103,7 @@ const NO_FILE = {
   aliases: [],
   invokedIsPlantable: false,
   realIsPlantable: false,
+  parentIsPlantable: false,
 } as const;
 
 /** As `run` looks it up, but from the directory that is asked about. */

@@ -138,15 +138,17 @@ function regexSearch(patterns: readonly string[], breadth: Breadth): (text: stri
 
 /** A value without a slash is matched against the last part of the parent's path. */
 function parentExeTest(values: readonly string[], breadth: Breadth): Test {
-  const byPath = anyOf(values.filter(hasSlash).map((glob) => compileGlob(parsedGlob(glob))));
+  const { placed, placeless } = exeGlobPattern(values.filter(hasSlash));
   const byName = anyOf(
     values.filter((glob) => !hasSlash(glob)).map((glob) => compileGlob(parsedGlob(glob))),
   );
-  const matches = (exe: string): boolean => byPath(exe) || byName(baseName(exe));
-  return (facts) => {
-    const exe = facts.request.parent?.exe ?? null;
+  const matches = (exe: string, isPlantable: boolean): boolean =>
+    placed(exe) || (!isPlantable && (placeless(exe) || byName(baseName(exe))));
+  return ({ request }) => {
+    const exe = request.parent?.exe ?? null;
     if (exe === null) return "unknown";
-    return matches(exe) || (breadth === "wide" && matches(withoutMark(exe)));
+    if (breadth === "narrow") return matches(exe, request.parentIsPlantable);
+    return matches(exe, false) || matches(withoutMark(exe), false);
   };
 }
 

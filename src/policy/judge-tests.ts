@@ -40,6 +40,7 @@ export function testRequest(test: PolicyTest): ExecRequest {
     aliases: [],
     invokedIsPlantable: false,
     realIsPlantable: false,
+    parentIsPlantable: false,
     argv: test.argv,
     cwd,
     uid: test.uid ?? TEST_UID,

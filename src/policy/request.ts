@@ -30,6 +30,8 @@ export interface ExecRequest {
   readonly cwd: string;
   readonly uid: number;
   readonly parent: ParentIdentity | null;
+  /** True if the parent's program lies where the agent may write: its last name proves nothing. */
+  readonly parentIsPlantable: boolean;
 }
 
 export interface Verdict {

@@ -2,6 +2,7 @@ import { Errno } from "../../ffi/abi/errno.ts";
 import { O_NONBLOCK, O_RDONLY, S_IFMT, S_IFREG } from "../../ffi/abi/file.ts";
 import type { FileCalls } from "../../ffi/calls/file.ts";
 import { KernelBuffer } from "../../ffi/calls/libc.ts";
+import { textToBytes } from "../policy/byte-text.ts";
 import type { CompiledPolicy } from "../policy/compile-policy.ts";
 import type { ExecRequest, ParentIdentity, Verdict } from "../policy/request.ts";
 import { isDynamicLoader, loaderTarget } from "./dynamic-loader.ts";
@@ -192,7 +193,13 @@ export class ExecJudge {
       },
       uid: facts.uid,
       parent: facts.parent,
+      parentIsPlantable: this.#isPlantableText(facts.parent?.exe ?? null),
     };
+  }
+
+  #isPlantableText(path: string | null): boolean {
+    if (path === null || !this.#trust.hasTrees) return false;
+    return this.#trust.isPlantable(Buffer.from(textToBytes(path)).toString("latin1"));
   }
 
   /** Remembered as long as the file is unchanged. */

@@ -70,3 +70,16 @@ test("a deny meets a parent whose file was deleted; an allow does not take it fo
     expect(matches("allow", rule, deleted)).toBe(false);
   }
 });
+
+test.each([
+  { value: "make", action: "allow", found: false, because: "anything can be called make" },
+  { value: "**/make", action: "allow", found: false, because: "wherever it lies" },
+  { value: "/work/make", action: "allow", found: true, because: "that very place was meant" },
+  { value: "make", action: "deny", found: true, because: "a deny meets it all the same" },
+] as const)("a parent where the agent may write, $action $value: $because", (given) => {
+  const { value, action, found } = given;
+  const { decide } = oneRule(action, `parent_exe = "${value}"`);
+  const parent: ParentIdentity = { ...make, exe: "/work/make" };
+  expect(decide(request({ parent, parentIsPlantable: true })).ruleId === "r").toBe(found);
+  expect(decide(request({ parent })).ruleId).toBe("r");
+});

@@ -59,6 +59,7 @@ export function request(changes: Partial<ExecRequest> = {}): ExecRequest {
     aliases: [],
     invokedIsPlantable: false,
     realIsPlantable: false,
+    parentIsPlantable: false,
     argv: ["tool"],
     cwd: "/work",
     uid: 1000,
