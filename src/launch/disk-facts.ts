@@ -23,7 +23,6 @@ import { bytesToText, textToBytes } from "../policy/byte-text.ts";
 import { MountTable } from "./mount-table.ts";
 
 const LINKS_MAX = 40;
-const SHARED_ENTRIES_MAX = 20_000;
 const ROOT: PathFact = { kind: "directory", realPath: "/" };
 
 /** Nearly every path is ASCII, which is the same in both forms. */
@@ -130,11 +129,11 @@ export class DiskFacts implements PathFacts {
     return this.#mounts.otherPlaces(toBytes(path)).map(toText);
   };
 
-  readonly sharedFile = (path: string): SharedFile => {
+  readonly sharedFile = (path: string, entriesMax: number): SharedFile => {
     if (this.look(path).kind === "missing") return { kind: "none" };
     const pending = [path];
     for (let count = 0; pending.length > 0; count++) {
-      if (count >= SHARED_ENTRIES_MAX) return { kind: "too-many" };
+      if (count >= entriesMax) return { kind: "too-many" };
       const next = pending.pop() ?? "";
       const stat = this.#files.stat(AT_FDCWD, toBytes(next), AT_SYMLINK_NOFOLLOW);
       const type = (stat?.mode ?? 0) & S_IFMT;

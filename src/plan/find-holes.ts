@@ -6,6 +6,8 @@ import { isBeneath, joinPath, type PathFacts } from "./path-facts.ts";
 
 /** Looking for the matches of a wildcard ends here; no start may take seconds. */
 const ENTRIES_MAX = 20_000;
+/** Keys and tokens are few files; a browser's profile, which nobody asked about, is many. */
+const UNASKED_ENTRIES_MAX = 500;
 
 /** Real paths that must not be reached, and the directories whose new entries must not be. */
 export interface Holes {
@@ -142,30 +144,35 @@ class Search implements HoleSearch {
     const { facts } = this.#context;
     const slash = path.lastIndexOf("/");
     const parent = facts.look(slash <= 0 ? "/" : path.slice(0, slash)).realPath;
-    const places = new Set([
-      path === "/" ? "/" : joinPath(parent, path.slice(slash + 1)),
-      facts.look(path).realPath,
-    ]);
-    for (const place of places) {
-      for (const each of [place, ...facts.otherPlaces(place)]) {
-        this.paths.set(each, grant.glob);
-        this.#grants.set(each, grant);
-      }
-    }
+    const place = path === "/" ? "/" : joinPath(parent, path.slice(slash + 1));
+    const { realPath } = facts.look(path);
+    this.#addPlace(place, grant);
+    if (realPath !== place) this.#addPlace(realPath, grant);
+  }
+
+  #addPlace(place: string, grant: PathGrant): void {
+    this.#note(place, grant);
+    for (const other of this.#context.facts.otherPlaces(place)) this.#note(other, grant);
+  }
+
+  #note(place: string, grant: PathGrant): void {
+    this.paths.set(place, grant.glob);
+    this.#grants.set(place, grant);
   }
 
   /** A file with a second name outside of the hole can be had by that name. */
   checkOtherNames(): void {
     const { facts } = this.#context;
     for (const [path, grant] of this.#grants) {
-      const shared = facts.sharedFile(path);
+      const isOurs = isEmbedded(grant.span?.file);
+      const shared = facts.sharedFile(path, isOurs ? UNASKED_ENTRIES_MAX : ENTRIES_MAX);
       if (shared.kind === "found") {
         this.refuse(
           grant,
           `${shared.path} is a hard link, and the kernel would let it be had by its other name`,
           "make it a copy of its own: `cp -p FILE FILE.new && mv FILE.new FILE`",
         );
-      } else if (shared.kind === "too-many" && !isEmbedded(grant.span?.file)) {
+      } else if (shared.kind === "too-many" && !isOurs) {
         this.refuse(grant, `${path} holds too many files to look for hard links in`, null);
       }
     }

@@ -20,8 +20,8 @@ export interface PathFacts {
   readonly list: (directory: string) => readonly DirectoryEntry[] | null;
   /** Other paths to the same place, by mounts of the same file system. */
   readonly otherPlaces: (path: string) => readonly string[];
-  /** Looks for a file with more than one name, at `path` or below it. */
-  readonly sharedFile: (path: string) => SharedFile;
+  /** Looks for a file with more than one name, at `path` or below it, among so many. */
+  readonly sharedFile: (path: string, entriesMax: number) => SharedFile;
 }
 
 export type SharedFile =
@@ -38,8 +38,12 @@ export function joinPath(directory: string, name: string): string {
   return directory === "/" ? `/${name}` : `${directory}/${name}`;
 }
 
+/** Relative, or with an empty or `.` segment. */
+const UNFOLDED = /^[^/]|\/\.?(?:\/|$)/;
+
 /** An absolute path without empty and `.` segments; `..` has been refused before. */
 export function absolutePath(path: string, cwd: string): string {
+  if (path !== "" && !UNFOLDED.test(path)) return path;
   const whole = path.startsWith("/") ? path : `${cwd}/${path}`;
   return `/${whole
     .split("/")
