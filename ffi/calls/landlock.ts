@@ -34,11 +34,22 @@ export function createRuleset(attributes: RulesetAttributes): Fd | number {
   return sys("landlock_create_ruleset", attr.address, LandlockRulesetAttr.size, 0);
 }
 
-export function allowBeneath(ruleset: Fd, parent: Fd, access: number): number {
-  const attr = new KernelBuffer(LandlockPathBeneathAttr.size);
-  attr.setU64(LandlockPathBeneathAttr.at.allowedAccess, access);
-  attr.view.setInt32(LandlockPathBeneathAttr.at.parentFd, parent, true);
-  return sys("landlock_add_rule", ruleset, LANDLOCK_RULE_PATH_BENEATH, attr.address, 0);
+/** Adds rules for paths, hundreds at a start: all through one buffer. */
+export class PathRules {
+  readonly #ruleset: Fd;
+  readonly #attr = new KernelBuffer(LandlockPathBeneathAttr.size);
+
+  constructor(ruleset: Fd) {
+    this.#ruleset = ruleset;
+  }
+
+  allowBeneath(parent: Fd, access: number): number {
+    const { address, view } = this.#attr;
+    // Rights are far fewer than 32; the upper half stays zero.
+    view.setUint32(LandlockPathBeneathAttr.at.allowedAccess, access, true);
+    view.setInt32(LandlockPathBeneathAttr.at.parentFd, parent, true);
+    return sys("landlock_add_rule", this.#ruleset, LANDLOCK_RULE_PATH_BENEATH, address, 0);
+  }
 }
 
 /** A TCP port on every address. */

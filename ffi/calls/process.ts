@@ -12,11 +12,12 @@ import {
   Rlimit64,
   SA_RESTART,
   SA_SIGINFO,
-  type SIG_DFL,
+  SIG_DFL,
   SIG_IGN,
   SIG_SETMASK,
   SIGACTION_BYTES,
   SIGACTION_FLAGS_AT,
+  SIGNAL_MAX,
   Signal,
   SPAWN_ACTIONS_BYTES,
 } from "../abi/process.ts";
@@ -36,11 +37,16 @@ export function exitNow(code: number): never {
   throw new Error("exit_group returned");
 }
 
-/** Sets a disposition to SIG_DFL or SIG_IGN; a handler would need the C library's restorer. */
-export function setSignalDisposition(signal: number, handler: typeof SIG_DFL | typeof SIG_IGN) {
+/**
+ * Sets all dispositions to SIG_DFL, or SIG_IGN for these. KILL, STOP and the C library's own two
+ * cannot be set; none of them is ever changed.
+ */
+export function setSignalDispositions(ignored: ReadonlySet<number>): void {
   const action = new KernelBuffer(KernelSigaction.size);
-  action.setU64(KernelSigaction.at.handler, handler);
-  return sys("rt_sigaction", signal, action.address, 0, 8);
+  for (let signal = 1; signal <= SIGNAL_MAX; signal++) {
+    action.setU64(KernelSigaction.at.handler, ignored.has(signal) ? SIG_IGN : SIG_DFL);
+    sys("rt_sigaction", signal, action.address, 0, 8);
+  }
 }
 
 /** The descriptor of child events has to have this number; see `catchChildEvents`. */

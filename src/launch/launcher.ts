@@ -1,17 +1,10 @@
 import type { Fd } from "../../ffi/abi/brand.ts";
 import { Errno, errnoName } from "../../ffi/abi/errno.ts";
 import { AT_FDCWD, F_SETFD, FD_CLOEXEC, O_PATH, RESOLVE_NO_SYMLINKS } from "../../ffi/abi/file.ts";
-import {
-  PR_SET_NO_NEW_PRIVS,
-  PR_SET_PDEATHSIG,
-  SIG_DFL,
-  SIG_IGN,
-  SIGNAL_MAX,
-  Signal,
-} from "../../ffi/abi/process.ts";
+import { PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, Signal } from "../../ffi/abi/process.ts";
 import { FileCalls } from "../../ffi/calls/file.ts";
 import { installFilter } from "../../ffi/calls/filter.ts";
-import { allowBeneath, allowPort, createRuleset, restrictSelf } from "../../ffi/calls/landlock.ts";
+import { allowPort, createRuleset, PathRules, restrictSelf } from "../../ffi/calls/landlock.ts";
 import { sys } from "../../ffi/calls/libc.ts";
 import {
   closeOtherDescriptors,
@@ -20,7 +13,7 @@ import {
   exitNow,
   keepAcrossExec,
   prctl,
-  setSignalDisposition,
+  setSignalDispositions,
   setSignalMask,
 } from "../../ffi/calls/process.ts";
 import { readExactly, sendDescriptor, writeAll } from "../../ffi/calls/socket.ts";
@@ -85,11 +78,7 @@ function prepare(plan: LaunchPlan, socket: Fd): void {
   if (sys("getppid") !== plan.supervisorPid) exitNow(EXIT_GIVEN_UP);
   closeOtherDescriptors([...plan.keepFds, socket]);
   for (const fd of plan.keepFds) must(keepAcrossExec(fd), `keep descriptor ${fd}`);
-  const ignored = new Set(plan.ignoredSignals);
-  for (let signal = 1; signal <= SIGNAL_MAX; signal++) {
-    // KILL, STOP and the C library's own two cannot be set; none of them is ever changed.
-    setSignalDisposition(signal, ignored.has(signal) ? SIG_IGN : SIG_DFL);
-  }
+  setSignalDispositions(new Set(plan.ignoredSignals));
   must(setSignalMask(plan.signalMaskHex), "signal mask");
 }
 
@@ -106,13 +95,14 @@ function seal(plan: LaunchPlan): Fd {
 function enterDomain(landlock: LandlockPlan): void {
   const ruleset = must(createRuleset(landlock), "create a Landlock ruleset") as Fd;
   const files = new FileCalls();
+  const rules = new PathRules(ruleset);
   for (const grant of landlock.grants) {
     // The plan has real paths. A link there now was put there since, and must not be followed.
     const opened = files.openResolving(grant.path, O_PATH, RESOLVE_NO_SYMLINKS, AT_FDCWD);
     // What is gone since the plan was made needs no grant.
     if (opened === -Errno.ENOENT) continue;
     const parent = must(opened, `open ${grant.path}`) as Fd;
-    must(allowBeneath(ruleset, parent, grant.access), `grant ${grant.path}`);
+    must(rules.allowBeneath(parent, grant.access), `grant ${grant.path}`);
     files.close(parent);
   }
   for (const { port, access } of landlock.ports) {
