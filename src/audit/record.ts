@@ -124,6 +124,9 @@ export interface NetRecord extends Common {
   readonly action: "allow" | "deny" | "error";
   readonly rule_id: string | null;
   readonly reason: string;
+  /** Nothing was passed on; null for what is let through: its `net-end` has the figures. */
+  readonly bytes: 0 | null;
+  readonly ms: 0 | null;
 }
 
 export interface NetEndRecord extends Common {
@@ -134,6 +137,8 @@ export interface NetEndRecord extends Common {
   /** Bytes to and from the host, heads included. */
   readonly sent: number;
   readonly received: number;
+  /** Both together. */
+  readonly bytes: number;
   readonly ms: number;
   /** Why it ended early, if it did. */
   readonly error: string | null;

@@ -66,6 +66,7 @@ export class NetLog {
     const id = this.#nextId++;
     const beganMs = now();
     const head = { v: AUDIT_VERSION, session } as const;
+    const figures = action === "allow" ? null : 0;
     const isWritten = write({
       ...head,
       event: "net",
@@ -74,6 +75,8 @@ export class NetLog {
       ...{ id, method, host, port, ip, path, route, action },
       rule_id: ruleId,
       reason,
+      bytes: figures,
+      ms: figures,
     });
     if (!isWritten) return null;
     if (action === "deny") this.#noteDenial(decision);
@@ -82,7 +85,8 @@ export class NetLog {
       end: (sent, received, error) => {
         const endedMs = now();
         const ms = Math.max(0, endedMs - beganMs);
-        const end = { id, host, port, sent, received, ms, error };
+        const bytes = sent + received;
+        const end = { id, host, port, sent, received, bytes, ms, error };
         write({ ...head, event: "net-end", ts: endedMs / 1000, ...end });
       },
     };
