@@ -187,10 +187,11 @@ type Neighbours = {
 
 function neighboursOf(seal: FileSeal | null): Neighbours | null {
   if (seal?.landlock == null || seal.surroundings === null) return null;
-  const { roots, holes, closed } = seal.surroundings;
+  const { roots, rights, holes, closed } = seal.surroundings;
   return {
     surroundings: {
-      roots: roots.map((root) => ({ ...root, path: latin1(root.path) })),
+      roots: roots.map(latin1),
+      rights: rights.map(({ path, bits }) => ({ path: latin1(path), bits })),
       holes: holes.map(latin1),
       closed: closed.map(latin1),
     },

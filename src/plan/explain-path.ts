@@ -1,4 +1,4 @@
-import type { FsRight } from "../../ffi/abi/landlock.ts";
+import { type FsRight, fsRightBit } from "../../ffi/abi/landlock.ts";
 import { textToBytes } from "../policy/byte-text.ts";
 import type { Span } from "../policy/diagnostic.ts";
 import type { FilesystemPolicy } from "../policy/model.ts";
@@ -84,9 +84,9 @@ export function explainPath(question: PathQuestion): PathAnswer {
 function isKeptOpen({ seal, access }: PathQuestion, realPath: string, place: string): boolean {
   if (seal.surroundings === null || access === "execute") return false;
   const map = new SurroundingsMap(seal.surroundings);
-  const root = map.rootOf(realPath);
-  if (root === null) return false;
-  return access === "read" ? root.reads : !map.isClosed(place);
+  if (map.rootOf(realPath) === null) return false;
+  if (access !== "read") return !map.isClosed(place);
+  return (map.rightsAt(realPath) & fsRightBit("read_file")) !== 0;
 }
 
 function rightsFor(

@@ -46,9 +46,13 @@ export function handledRights(landlockAbi: number): number {
   return bits(FS_RIGHTS.flatMap(({ name, sinceAbi }) => (sinceAbi <= landlockAbi ? name : [])));
 }
 
-export const USE_BITS: Readonly<Record<FileUse, number>> = {
+const USE_BITS: Readonly<Record<FileUse, number>> = {
   read: bits(USES.read),
   execute: bits(USES.execute),
   write: bits(USES.write),
   control: bits(USES.control),
 };
+
+export function bitsOf(uses: readonly FileUse[]): number {
+  return uses.reduce((sum, use) => sum | USE_BITS[use], 0);
+}

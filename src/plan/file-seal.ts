@@ -12,11 +12,11 @@ import { BOOTSTRAP_GRANTS } from "./bootstrap-grants.ts";
 import { expandGrant, type TreeGrant } from "./expand-grant.ts";
 import { TRUNCATE_SINCE_ABI } from "./file-filter.ts";
 import { fileLayerState } from "./file-layer-state.ts";
-import { FILE_RIGHT_BITS, type FileUse, handledRights, READ_DIR, USE_BITS } from "./file-rights.ts";
+import { bitsOf, FILE_RIGHT_BITS, type FileUse, handledRights, READ_DIR } from "./file-rights.ts";
 import { findHoles, type Holes } from "./find-holes.ts";
 import { type GrantRoot, grantRoots } from "./grant-roots.ts";
 import { HoleMap } from "./hole-map.ts";
-import type { HoleSurroundings, SurroundingRoot } from "./hole-surroundings.ts";
+import type { HoleSurroundings, TreeRights } from "./hole-surroundings.ts";
 import type { LandlockGrant, LandlockPlan } from "./launch-plan.ts";
 import type { LayerState } from "./layer-states.ts";
 import { isBeneath, type PathFacts } from "./path-facts.ts";
@@ -107,14 +107,27 @@ export function fileSeal(request: SealRequest): Result<FileSeal, readonly Diagno
     writable: everyPlace(seal.writable, facts),
     askedWritable: seal.askedWritable,
     holes: [...both.paths].map(([path, glob]) => ({ path, glob })),
-    surroundings: surroundingsOf(seal.opened, both),
+    surroundings: surroundingsOf(seal.opened, rightsOf(found, policy), both),
   });
 }
 
-function surroundingsOf(roots: readonly SurroundingRoot[], holes: Holes): HoleSurroundings | null {
+/** What is written may not be started with `noexec`, and beside a hole everything is written. */
+function rightsOf(found: readonly FoundRoot[], { noexec }: FilesystemPolicy): TreeRights[] {
+  return found.map(({ tree, uses, keepsExecute }) => {
+    const kept = uses.filter((use) => use !== "execute" || keepsExecute || !noexec);
+    return { path: tree.path, bits: bitsOf(kept) };
+  });
+}
+
+function surroundingsOf(
+  roots: readonly string[],
+  rights: readonly TreeRights[],
+  holes: Holes,
+): HoleSurroundings | null {
   if (roots.length === 0) return null;
   return {
     roots,
+    rights,
     holes: [...holes.paths.keys(), ...APART_TO_WRITE],
     closed: [...holes.closed.keys()],
   };
@@ -198,11 +211,10 @@ class Expander {
   readonly writable: string[] = [];
   readonly askedWritable: string[] = [];
   /** Those that are written and have a hole in them. */
-  readonly opened: SurroundingRoot[] = [];
+  readonly opened: string[] = [];
   readonly #facts: PathFacts;
   readonly #warnings: Diagnostic[];
   readonly #grants: GrantTable;
-
   readonly #keepsSurroundings: boolean;
 
   constructor(
@@ -221,10 +233,9 @@ class Expander {
   add({ tree, uses, root }: FoundRoot, wanted: readonly FileUse[], holes: HoleMap): void {
     const given = wanted.filter((use) => uses.includes(use));
     if (given.length === 0) return;
-    const bits = given.reduce((sum, use) => sum | USE_BITS[use], 0);
     // Listing a directory on the way shows names, which stat(2) shows anyway; `ls` must work.
     const wayBits = given.includes("read") ? READ_DIR : 0;
-    const grant = { ...tree, bits };
+    const grant = { ...tree, bits: bitsOf(given) };
     const apart = (given.includes("write") ? APART_TO_WRITE : APART).filter(
       (path) => tree.path !== path && isBeneath(path, tree.path),
     );
@@ -238,7 +249,7 @@ class Expander {
       if (!isEmbedded(root.grant.span?.file)) this.askedWritable.push(...paths);
       const isKept = this.#keepsSurroundings && holes.leadsFrom(tree.path);
       if (isKept) {
-        this.opened.push({ path: tree.path, reads: uses.includes("read") });
+        this.opened.push(tree.path);
         if (!isEmbedded(root.grant.span?.file)) this.askedWritable.push(tree.path);
       }
       const closed = isKept ? opened.filter((directory) => left.isClosed(directory)) : opened;

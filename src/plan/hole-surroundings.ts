@@ -1,11 +1,10 @@
 import { HoleMap } from "./hole-map.ts";
 import { isBeneath } from "./path-facts.ts";
 
-/** A grant with holes in it. */
-export interface SurroundingRoot {
+/** A grant as the policy means it, its holes left aside: rights over a tree. */
+export interface TreeRights {
   readonly path: string;
-  /** Whether it may be read, beside being written. */
-  readonly reads: boolean;
+  readonly bits: number;
 }
 
 /**
@@ -13,7 +12,9 @@ export interface SurroundingRoot {
  * what comes to be beside the holes is opened, made, moved and removed by the supervisor.
  */
 export interface HoleSurroundings {
-  readonly roots: readonly SurroundingRoot[];
+  readonly roots: readonly string[];
+  /** Every grant: those of one path add up, as they do in the kernel. */
+  readonly rights: readonly TreeRights[];
   readonly holes: readonly string[];
   /** Directories whose new entries might match a hole's pattern. */
   readonly closed: readonly string[];
@@ -21,12 +22,14 @@ export interface HoleSurroundings {
 
 /** Tells by real paths what the supervisor may do there. */
 export class SurroundingsMap {
-  readonly #roots: readonly SurroundingRoot[];
+  readonly #roots: readonly string[];
+  readonly #rights: readonly TreeRights[];
   readonly #holes: HoleMap;
   readonly #closed: ReadonlySet<string>;
 
-  constructor({ roots, holes, closed }: HoleSurroundings) {
+  constructor({ roots, rights, holes, closed }: HoleSurroundings) {
     this.#roots = roots;
+    this.#rights = rights;
     this.#holes = new HoleMap({
       paths: new Map(holes.map((path) => [path, path])),
       closed: new Map(closed.map((path) => [path, path])),
@@ -35,9 +38,17 @@ export class SurroundingsMap {
   }
 
   /** The grant that the path lies in; null outside of them all, and in a hole. */
-  rootOf(path: string): SurroundingRoot | null {
-    const root = this.#roots.find((each) => isBeneath(path, each.path));
+  rootOf(path: string): string | null {
+    const root = this.#roots.find((each) => isBeneath(path, each));
     return root === undefined || this.#holes.around(path) !== null ? null : root;
+  }
+
+  /** What the policy grants there, for a path that is in no hole. */
+  rightsAt(path: string): number {
+    return this.#rights.reduce(
+      (sum, each) => (isBeneath(path, each.path) ? sum | each.bits : sum),
+      0,
+    );
   }
 
   /** Whether a hole lies below: what moves such a directory, or stands for it, moves the hole. */

@@ -11,7 +11,7 @@ import { FILE_CALLS, type FileCallShape } from "../../ffi/abi/file-calls.ts";
 import { fsRightBit } from "../../ffi/abi/landlock.ts";
 import { EntryCalls } from "../../ffi/calls/entry-calls.ts";
 import { ARCH } from "../../ffi/calls/libc.ts";
-import type { SurroundingRoot, SurroundingsMap } from "../plan/hole-surroundings.ts";
+import type { SurroundingsMap } from "../plan/hole-surroundings.ts";
 import type { LandlockGrant } from "../plan/launch-plan.ts";
 import { CallerCredentials } from "./caller-credentials.ts";
 import { type HeldName, NameReader, type NameReaderParts, type WrittenName } from "./held-name.ts";
@@ -20,8 +20,9 @@ import { NeighbourOpener } from "./neighbour-opener.ts";
 const AT_REMOVEDIR = 0x200;
 const RENAME_FLAGS = 0b11;
 const MODE_BITS = 0o7777;
+const RENAME_EXCHANGE = 0b10;
+const USED = fsRightBit("write_file") | fsRightBit("read_file");
 const WRITE_FILE = fsRightBit("write_file");
-const READ_FILE = fsRightBit("read_file");
 
 export interface HoleNeighboursParts extends NameReaderParts {
   readonly surroundings: SurroundingsMap;
@@ -59,10 +60,9 @@ export class HoleNeighbours {
       if (number !== null) this.#byNumber.set(number, shape);
     }
     for (const { path, access } of parts.granted) {
-      const root = parts.surroundings.rootOf(path);
-      const needed = WRITE_FILE | (root?.reads === true ? READ_FILE : 0);
+      const needed = parts.surroundings.rightsAt(path) & USED;
       // What the kernel would let be read and not written, say, is not left to it here.
-      if (root !== null && (access & needed) !== needed) continue;
+      if (this.#isNear(path) && (access & needed) !== needed) continue;
       const stat = parts.files.stat(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW);
       if (stat !== null) this.#granted.set(path, stat.id);
     }
@@ -128,7 +128,7 @@ export class HoleNeighbours {
   #change(shape: FileCallShape, written: WrittenName): NeighbourAnswer {
     const held = this.#names.hold(written);
     if (held === null) return "native";
-    const answer = this.#isOurs(held) === null ? "native" : this.#changeHeld(shape, held);
+    const answer = this.#isOurs(held) ? this.#changeHeld(shape, held) : "native";
     this.#names.release(held);
     return answer;
   }
@@ -175,28 +175,45 @@ export class HoleNeighbours {
 
   #moveHeld(shape: FileCallShape, from: HeldName, to: HeldName): NeighbourAnswer {
     const { listener, surroundings } = this.#parts;
-    const root = this.#isOurs(from);
-    // From one grant to another, a file might gain rights by it.
-    if (root === null || this.#isOurs(to) !== root) return "native";
     if (surroundings.leadsToHole(from.path) || surroundings.leadsToHole(to.path)) return "native";
+    const [isFrom, isTo] = [this.#isOurs(from), this.#isOurs(to)];
+    // The kernel would deny it as a whole. So told, programs copy and remove instead.
+    if (isFrom !== isTo) return this.#isWritten(isFrom ? to : from) ? -Errno.EXDEV : "native";
+    if (!isFrom) return "native";
+    const flags = shape.second?.dir === 2 ? this.#moveFlags() : 0;
+    if ((flags & ~(shape.kind === "link" ? 0 : RENAME_FLAGS)) !== 0) return "native";
+    const swaps = shape.kind === "rename" && (flags & RENAME_EXCHANGE) !== 0;
+    if (this.#gains(from, to) || (swaps && this.#gains(to, from))) return -Errno.EXDEV;
     if (!listener.alive(listener.id)) return -Errno.EINTR;
-    const number = listener.callNumber;
-    if (shape.kind === "link") {
-      const flags = number === FILE_CALLS.linkat.numbers[ARCH] ? listener.intArgument(4) : 0;
-      return flags === 0 ? this.#entries.link(from, to) : "native";
-    }
-    const flags = number === FILE_CALLS.renameat2.numbers[ARCH] ? listener.intArgument(4) : 0;
-    if ((flags & ~RENAME_FLAGS) !== 0) return "native";
+    if (shape.kind === "link") return this.#entries.link(from, to);
     return this.#entries.rename(from, to, flags);
   }
 
-  /** The grant in which entries of this name may be changed. */
-  #isOurs({ path, parent }: HeldName): SurroundingRoot | null {
+  /** Of linkat and renameat2; renameat has none. */
+  #moveFlags(): number {
+    const { listener } = this.#parts;
+    const hasNone = listener.callNumber === FILE_CALLS.renameat.numbers[ARCH];
+    return hasNone ? 0 : listener.intArgument(4);
+  }
+
+  /** Whether the policy gives more for the second name: the kernel answers EXDEV to that, too. */
+  #gains(from: HeldName, to: HeldName): boolean {
+    const { surroundings } = this.#parts;
+    return (surroundings.rightsAt(to.path) & ~surroundings.rightsAt(from.path)) !== 0;
+  }
+
+  /** Whether the seal itself lets entries of this name be changed. */
+  #isWritten({ path }: HeldName): boolean {
+    const isWritten = (this.#parts.surroundings.rightsAt(path) & WRITE_FILE) !== 0;
+    return isWritten && this.#isGranted(path, { itself: false });
+  }
+
+  /** Whether entries of this name may be changed here. */
+  #isOurs({ path, parent }: HeldName): boolean {
     const { surroundings } = this.#parts;
     const root = surroundings.rootOf(path);
     // The grant itself stands in a directory that is not granted.
-    if (root === null || root.path === path) return null;
-    return surroundings.isClosed(parent) ? null : root;
+    return root !== null && root !== path && !surroundings.isClosed(parent);
   }
 }
 

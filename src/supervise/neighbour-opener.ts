@@ -19,6 +19,7 @@ import {
   S_IFREG,
 } from "../../ffi/abi/file.ts";
 import type { FileCallShape } from "../../ffi/abi/file-calls.ts";
+import { fsRightBit } from "../../ffi/abi/landlock.ts";
 import { EntryCalls } from "../../ffi/calls/entry-calls.ts";
 import { ARCH, sys } from "../../ffi/calls/libc.ts";
 import type { SurroundingsMap } from "../plan/hole-surroundings.ts";
@@ -30,6 +31,7 @@ import type { ProgramFile } from "./program-file.ts";
 const TRIES_MAX = 3;
 const MODE_BITS = 0o7777;
 const UMASK_USUAL = 0o077;
+const READ_FILE = fsRightBit("read_file");
 
 interface OpenWish {
   readonly flags: number;
@@ -126,8 +128,7 @@ export class NeighbourOpener {
 
   #openFile(file: ProgramFile, flags: number): NeighbourAnswer {
     const { listener, files } = this.#parts;
-    const root = this.#isOurs(file) ? this.#parts.surroundings.rootOf(file.realPath) : null;
-    if (root === null || (!root.reads && (flags & O_ACCMODE) !== O_WRONLY)) return "native";
+    if (!this.#isOurs(file) || !this.#isGranted(file.realPath, flags)) return "native";
     if ((flags & O_CREAT) !== 0 && (flags & O_EXCL) !== 0) return -Errno.EEXIST;
     if (!listener.alive(listener.id)) return -Errno.EINTR;
     const kept = flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW[ARCH]);
@@ -140,10 +141,9 @@ export class NeighbourOpener {
 
   #create(held: HeldName, { flags, mode }: OpenWish): NeighbourAnswer | "changed" {
     const { listener, files, surroundings } = this.#parts;
-    const root = surroundings.rootOf(held.path);
-    if (root === null || surroundings.isClosed(held.parent)) return "native";
-    if (surroundings.leadsToHole(held.path)) return "native";
-    if (!root.reads && (flags & O_ACCMODE) !== O_WRONLY) return "native";
+    if (surroundings.rootOf(held.path) === null) return "native";
+    if (surroundings.isClosed(held.parent) || surroundings.leadsToHole(held.path)) return "native";
+    if (!this.#isGranted(held.path, flags)) return "native";
     if (!listener.alive(listener.id)) return -Errno.EINTR;
     const fd = files.open(
       held.name,
@@ -153,6 +153,12 @@ export class NeighbourOpener {
     );
     if (fd === -Errno.EEXIST && (flags & O_EXCL) === 0) return "changed";
     return fd < 0 ? fd : { fd, flags };
+  }
+
+  /** What is beside a hole may be written, but not always read. */
+  #isGranted(path: string, flags: number): boolean {
+    if ((flags & O_ACCMODE) === O_WRONLY) return true;
+    return (this.#parts.surroundings.rightsAt(path) & READ_FILE) !== 0;
   }
 
   /** Directories are listed by the kernel's leave; what else there is, it judges itself. */

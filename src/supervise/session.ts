@@ -117,7 +117,7 @@ export class Session {
     });
     const { neighbours } = config;
     this.#surroundings = neighbours === null ? null : new SurroundingsMap(neighbours.surroundings);
-    const roots = neighbours?.surroundings.roots.map(({ path }) => path) ?? [];
+    const roots = neighbours?.surroundings.roots ?? [];
     // What is beside a hole may be the agent's own as well.
     this.#judge = ready.judge([...config.writableTrees, ...roots]);
     this.#log = new ExecLog(this.#journal, config.sessionId, trace);

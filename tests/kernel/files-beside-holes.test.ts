@@ -157,6 +157,47 @@ describe("beside a hole", () => {
     ]);
   });
 
+  test("what is granted by two grants is read, whichever of them has the hole", () => {
+    using place = project();
+    const table = 'read_globs = ["$T"]\nwrite_globs = ["$T/proj"]\ndeny_globs = ["$T/proj/.env"]';
+    expectAnswers(place, table, [
+      [["open", "$T/proj/new", O_RDWR | O_CREAT], "ok"],
+      [["open", "$T/proj/new", 0], "ok"],
+      [["open", "$T/proj/.env", 0], "EACCES"],
+    ]);
+  });
+
+  test("nothing gains rights by a move or a link from one grant to another", () => {
+    using place = project();
+    place.file("drop/secret");
+    place.file("drop/.env");
+    place.directory("drop/read");
+    const table = `write_globs = ["$T/drop"]
+allow_globs = ["$T/drop/read"]
+deny_globs = ["$T/drop/.env"]`;
+    expectAnswers(place, table, [
+      [["open", "$T/drop/secret", 0], "EACCES"],
+      [["rename", "$T/drop/secret", "$T/drop/read/secret"], "EXDEV"],
+      [["link", "$T/drop/secret", "$T/drop/read/secret"], "EXDEV"],
+      [["rename", "$T/drop/secret", "$T/drop/moved"], "ok"],
+      [["creat", "$T/drop/read/own", 0o644], "ok"],
+      [["rename", "$T/drop/read/own", "$T/drop/own"], "ok"],
+    ]);
+  });
+
+  test("a move to another grant is one to another disk, so that it is made by copying", () => {
+    using place = project();
+    place.file("other/f");
+    const table = `allow_globs = ["$T/proj", "$T/other"]\ndeny_globs = ["$T/proj/.env"]`;
+    expectAnswers(place, table, [
+      [["creat", "$T/proj/new", 0o644], "ok"],
+      [["rename", "$T/proj/new", "$T/other/new"], "EXDEV"],
+      [["rename", "$T/other/f", "$T/proj/f"], "EXDEV"],
+      [["rename", "$T/proj/new", "$T/outside/new"], "EACCES"],
+      [["rename", "$T/proj/.env", "$T/other/env"], "EACCES"],
+    ]);
+  });
+
   test("what may only be read is made by nobody, and a hole for writing is read", () => {
     using place = project();
     const table = 'allow_globs = ["$T/proj"]\ndeny_write_globs = ["$T/proj/main.py"]';

@@ -53,7 +53,7 @@ describe("a hole in a tree that is written", () => {
     expect(rightsAt(sealed, "/home/ann/proj")).toEqual(["read_dir"]);
     expect(rightsAt(sealed, "/home/ann/proj/src")).toContain("make_reg");
     expect(sealed.warnings).toEqual([]);
-    expect(sealed.surroundings?.roots).toEqual([{ path: "/home/ann/proj", reads: true }]);
+    expect(sealed.surroundings?.roots).toEqual(["/home/ann/proj"]);
     expect(sealed.surroundings?.holes).toContain("/home/ann/proj/.env");
     // A log that does not exist yet would be made there.
     expect(sealed.askedWritable).toContain("/home/ann/proj");
