@@ -50,6 +50,6 @@ export class HoleMap {
 }
 
 /** The directory that an absolute path lies in; `/` for itself. */
-function above(path: string): string {
+export function above(path: string): string {
   return path.slice(0, path.lastIndexOf("/")) || "/";
 }

@@ -1,4 +1,4 @@
-import { HoleMap } from "./hole-map.ts";
+import { above, HoleMap } from "./hole-map.ts";
 import { isBeneath } from "./path-facts.ts";
 
 /** A grant as the policy means it, its holes left aside: rights over a tree. */
@@ -37,10 +37,23 @@ export class SurroundingsMap {
     this.#closed = new Set(closed);
   }
 
-  /** The grant that the path lies in; null outside of them all, and in a hole. */
+  /** The grant that the path lies in; null outside of them all, and where a hole is or might be. */
   rootOf(path: string): string | null {
     const root = this.#roots.find((each) => isBeneath(path, each));
-    return root === undefined || this.#holes.around(path) !== null ? null : root;
+    if (root === undefined || this.#holes.around(path) !== null) return null;
+    return this.#isInClosed(path) ? null : root;
+  }
+
+  /**
+   * What was in a closed directory at the start has its own rule of the kernel. What somebody else
+   * put there since may be just what the pattern means.
+   */
+  #isInClosed(path: string): boolean {
+    if (this.#closed.size === 0) return false;
+    for (let at = path; at !== "/"; at = above(at)) {
+      if (this.#closed.has(above(at)) && !this.#holes.leadsFrom(at)) return true;
+    }
+    return false;
   }
 
   /** What the policy grants there, for a path that is in no hole. */

@@ -11,6 +11,7 @@ import { FILE_CALLS, type FileCallShape } from "../../ffi/abi/file-calls.ts";
 import { fsRightBit } from "../../ffi/abi/landlock.ts";
 import { EntryCalls } from "../../ffi/calls/entry-calls.ts";
 import { ARCH } from "../../ffi/calls/libc.ts";
+import { above } from "../plan/hole-map.ts";
 import type { SurroundingsMap } from "../plan/hole-surroundings.ts";
 import type { LandlockGrant } from "../plan/launch-plan.ts";
 import { CallerCredentials } from "./caller-credentials.ts";
@@ -215,8 +216,4 @@ export class HoleNeighbours {
     // The grant itself stands in a directory that is not granted.
     return root !== null && root !== path && !surroundings.isClosed(parent);
   }
-}
-
-function above(path: string): string {
-  return path.slice(0, path.lastIndexOf("/")) || "/";
 }

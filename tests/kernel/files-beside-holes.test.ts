@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { ProbeCall } from "./file-probe.ts";
-import { Playground } from "./sealed-run.ts";
+import { faradayWords, Playground } from "./sealed-run.ts";
 
 const [O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC] = [1, 2, 0o100, 0o200, 0o1000];
 const S_IFREG = 0o100000;
@@ -211,6 +211,29 @@ deny_globs = ["$T/drop/.env"]`;
     const read = 'read_globs = ["$T/proj"]\ndeny_globs = ["$T/proj/.env"]';
     expectAnswers(place, read, [[["creat", "$T/proj/new2", 0o644], "EACCES"]]);
   });
+});
+
+test("what somebody else makes where a pattern might match stays closed", async () => {
+  using place = project();
+  const table = `allow_globs = ["$T/proj"]\ndeny_globs = ["$T/proj/.e*", "$T/proj/.git/hooks"]`;
+  const script = `echo started; read line; cat .env.new; cat .e/f; cat main.py
+echo more > .git/index; cat .git/index`;
+  const words = [...faradayWords(), "run", "-p", place.policy(table), "--", "sh", "-c", script];
+  const cwd = join(place.path, "proj");
+  const run = Bun.spawn(words, { cwd, stdin: "pipe", stdout: "pipe", stderr: "ignore" });
+  const reader = run.stdout.getReader();
+  await reader.read();
+  place.file("proj/.env.new", "SECRET\n");
+  place.file("proj/.e/f", "SECRET\n");
+  run.stdin.write("go\n");
+  await run.stdin.end();
+  let told = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    told += Buffer.from(value).toString();
+  }
+  expect(told).toBe("content\nmore\n");
 });
 
 test("git works beside its hooks, and editors save by renaming", () => {
