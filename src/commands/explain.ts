@@ -133,6 +133,7 @@ function withCreated(facts: DiskFacts, policy: FilesystemPolicy, cwd: string): P
   );
   return {
     list: facts.list,
+    target: facts.target,
     otherPlaces: facts.otherPlaces,
     sharedFile: facts.sharedFile,
     look: (path) => {

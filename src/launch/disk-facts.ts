@@ -106,11 +106,18 @@ export class DiskFacts implements PathFacts {
     if (links > LINKS_MAX) return path;
     const slash = path.lastIndexOf("/");
     const parent = this.#look(slash === 0 ? "/" : path.slice(0, slash), links).realPath;
-    const target = this.#files.readlink(toBytes(path));
+    const target = this.target(path);
     if (target === null) return joinPath(parent, path.slice(slash + 1));
-    // `..` in a link's target is counted from where the link really is.
-    return this.#look(foldParents(absolutePath(toText(target), parent)), links + 1).realPath;
+    return this.#look(target, links + 1).realPath;
   }
+
+  readonly target = (path: string): string | null => {
+    const target = this.#files.readlink(toBytes(path));
+    if (target === null) return null;
+    // `..` in a link's target is counted from where the link really is.
+    const parent = this.look(path.slice(0, path.lastIndexOf("/")) || "/").realPath;
+    return foldParents(absolutePath(toText(target), parent));
+  };
 
   readonly list = (directory: string): readonly DirectoryEntry[] | null => {
     const known = this.#lists.get(directory);

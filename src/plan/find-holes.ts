@@ -8,6 +8,7 @@ import { isBeneath, joinPath, type PathFacts } from "./path-facts.ts";
 const ENTRIES_MAX = 20_000;
 /** Keys and tokens are few files; a browser's profile, which nobody asked about, is many. */
 const UNASKED_ENTRIES_MAX = 500;
+const LINKS_MAX = 40;
 
 /** Real paths that must not be reached, and the directories whose new entries must not be. */
 export interface Holes {
@@ -139,7 +140,10 @@ class Search implements HoleSearch {
     return isEmbedded(span?.file) && this.#context.shared.some((each) => isBeneath(realPath, each));
   }
 
-  /** A link is a hole where it stands, and so is what it points to. */
+  /**
+   * A link is a hole where it stands, and so is what it points to. The hole is held by the names
+   * that lead through links as well, for a link must not be replaced by a directory of its name.
+   */
   #add(path: string, grant: PathGrant): void {
     const { facts } = this.#context;
     const slash = path.lastIndexOf("/");
@@ -148,6 +152,7 @@ class Search implements HoleSearch {
     const { realPath } = facts.look(path);
     this.#addPlace(place, grant);
     if (realPath !== place) this.#addPlace(realPath, grant);
+    if (realPath !== path) for (const name of this.#namesOf(path)) this.#addPlace(name, grant);
   }
 
   #addPlace(place: string, grant: PathGrant): void {
@@ -158,6 +163,19 @@ class Search implements HoleSearch {
   #note(place: string, grant: PathGrant): void {
     this.paths.set(place, grant.glob);
     this.#grants.set(place, grant);
+  }
+
+  /** The path as it is written, and as it reads past each link on its way. */
+  #namesOf(path: string): string[] {
+    const { facts } = this.#context;
+    const names = [path];
+    for (let at = path; names.length <= LINKS_MAX && facts.look(at).realPath !== at; ) {
+      const next = pastLink(at, facts);
+      if (next === null) break;
+      at = next;
+      names.push(at);
+    }
+    return names;
   }
 
   /** A file with a second name outside of the hole can be had by that name. */
@@ -176,6 +194,16 @@ class Search implements HoleSearch {
         this.refuse(grant, `${path} holds too many files to look for hard links in`, null);
       }
     }
+  }
+}
+
+/** Null if no link is on the way. */
+function pastLink(path: string, facts: PathFacts): string | null {
+  for (let end = path.indexOf("/", 1); ; end = path.indexOf("/", end + 1)) {
+    const [start, rest] = end < 0 ? [path, ""] : [path.slice(0, end), path.slice(end)];
+    const target = facts.target(start);
+    if (target !== null) return target === "/" ? rest || "/" : target + rest;
+    if (end < 0) return null;
   }
 }
 

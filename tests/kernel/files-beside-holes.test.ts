@@ -128,6 +128,28 @@ describe("beside a hole", () => {
     ]);
   });
 
+  test("links on the way to a hole stay, wherever they lead", () => {
+    using place = project();
+    symlinkSync("b", join(place.path, "proj/a"));
+    symlinkSync("c", join(place.path, "proj/b"));
+    symlinkSync("../outside", join(place.path, "proj/o"));
+    symlinkSync("c", join(place.path, "proj/other"));
+    place.directory("proj/c/hooks");
+    const table = `allow_globs = ["$T/proj"]
+deny_globs = ["$T/proj/a/hooks", "$T/proj/o/hooks"]`;
+    expectAnswers(place, table, [
+      [["unlink", "$T/proj/a"], "EACCES"],
+      [["rename", "$T/proj/a", "$T/proj/x"], "EACCES"],
+      [["unlink", "$T/proj/b"], "EACCES"],
+      [["rename", "$T/proj/src", "$T/proj/b"], "EACCES"],
+      [["unlink", "$T/proj/o"], "EACCES"],
+      [["creat", "$T/proj/a/hooks/pre", 0o755], "EACCES"],
+      [["creat", "$T/proj/a/new", 0o644], "ok"],
+      [["open", "$T/proj/c/new", O_RDWR], "ok"],
+      [["unlink", "$T/proj/other"], "ok"],
+    ]);
+  });
+
   test("nothing is opened, made or moved outside of the grant", () => {
     using place = project();
     symlinkSync("../outside", join(place.path, "proj/away"));

@@ -40,6 +40,10 @@ export function fakeFacts(
         return { name, kind } as const;
       });
     },
+    target: (path) => {
+      const what = paths.get(path);
+      return what?.startsWith("-> ") === true ? what.slice(3) : null;
+    },
     otherPlaces: (path) => mounts[path] ?? [],
     sharedFile: (path) => {
       const found = [...paths].find(([each, what]) => what === "shared" && isBeneath(each, path));
