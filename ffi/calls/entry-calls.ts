@@ -2,7 +2,8 @@ import type { Fd } from "../abi/brand.ts";
 import { Errno } from "../abi/errno.ts";
 import { KernelBuffer, sys } from "./libc.ts";
 
-const NAME_BYTES_MAX = 255;
+/** The kernel's 255, and a slash. */
+const NAME_BYTES_MAX = 256;
 const PATH_BYTES_MAX = 4096;
 
 /** A name, one character a byte, in a directory that is held by its descriptor. */

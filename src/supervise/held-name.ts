@@ -18,6 +18,7 @@ export interface WrittenName {
 /** The last part of a path in its directory, which is held: both as the disk has them. */
 export interface HeldName {
   readonly directory: Fd | number;
+  /** With one slash at its end where it was written with any: then it means a directory. */
   readonly name: string;
   readonly parent: string;
   readonly path: string;
@@ -67,7 +68,9 @@ export class NameReader {
     if (typeof found === "number") return null;
     const { realPath: parent } = found;
     if (found.kind === "file" && parent.startsWith("/")) {
-      return { directory: found.fd as Fd, name, parent, path: joinPath(parent, name) };
+      const asWritten = trimmed === path ? name : `${name}/`;
+      const held = { directory: found.fd as Fd, name: asWritten, parent };
+      return { ...held, path: joinPath(parent, name) };
     }
     this.#parts.finder.release(found);
     return null;

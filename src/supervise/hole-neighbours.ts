@@ -19,6 +19,7 @@ import { type HeldName, NameReader, type NameReaderParts, type WrittenName } fro
 import { NeighbourOpener } from "./neighbour-opener.ts";
 
 const AT_REMOVEDIR = 0x200;
+const OWN_DESCRIPTOR = /^\/proc\/(?:self|thread-self|\d+)\/(?:task\/\d+\/)?fd\/\d+$/;
 const RENAME_FLAGS = 0b11;
 const MODE_BITS = 0o7777;
 const RENAME_EXCHANGE = 0b10;
@@ -110,6 +111,8 @@ export class HoleNeighbours {
    * which may then deny what is beside a hole.) Who may change a directory changes its entries.
    */
   #isGranted(path: string, { itself }: { readonly itself: boolean }): boolean {
+    // Like every link, but a shell and its scripts name their own files so.
+    if (itself && OWN_DESCRIPTOR.test(path)) return false;
     if (path.includes("/../") || path.endsWith("/..") || path.includes("/./")) return false;
     let at = itself ? path : above(path);
     for (; at !== "/"; at = above(at)) {

@@ -31,6 +31,7 @@ import type { ProgramFile } from "./program-file.ts";
 const TRIES_MAX = 3;
 const MODE_BITS = 0o7777;
 const UMASK_USUAL = 0o077;
+const FLAGS_MAX = 0x7fff_ffffn;
 const READ_FILE = fsRightBit("read_file");
 
 interface OpenWish {
@@ -70,12 +71,15 @@ export class NeighbourOpener {
 
   truncate(written: WrittenName): NeighbourAnswer {
     const { listener, finder } = this.#parts;
+    const lengthBytes = listener.argument(1);
+    // Below zero, as the kernel reads it.
+    if (lengthBytes > Number.MAX_SAFE_INTEGER) return "native";
     const file = finder.find(written.path, written.view, "/");
     if (typeof file === "number") return "native";
     const answer = !this.#isOurs(file)
       ? "native"
       : listener.alive(listener.id)
-        ? this.#entries.truncate(file.fd, listener.argument(1))
+        ? this.#entries.truncate(file.fd, lengthBytes)
         : -Errno.EINTR;
     finder.release(file);
     return answer;
@@ -99,19 +103,26 @@ export class NeighbourOpener {
     const how = memory.data(listener.tid, listener.argument(flagsAt), OpenHow.size);
     // What it says about the way to the file, only the kernel can see to.
     if (how === null || how.readBigUInt64LE(OpenHow.at.resolve) !== 0n) return null;
-    const flags = how.readUInt32LE(OpenHow.at.flags);
-    return { flags, mode: how.readUInt32LE(OpenHow.at.mode) };
+    const flags = how.readBigUInt64LE(OpenHow.at.flags);
+    const mode = how.readBigUInt64LE(OpenHow.at.mode);
+    // Stricter than openat: it refuses what it does not know.
+    const modeMax = (flags & BigInt(O_CREAT)) === 0n ? 0 : MODE_BITS;
+    if (flags > FLAGS_MAX || mode > modeMax) return null;
+    if (listener.argument(flagsAt + 1) !== OpenHow.size) return null;
+    return { flags: Number(flags), mode: Number(mode) };
   }
 
   #openHeld(held: HeldName, written: WrittenName, wish: OpenWish): NeighbourAnswer | "changed" {
     const { files, finder } = this.#parts;
     const { flags } = wish;
+    // The caller's own descriptors are not among ours.
+    const isInProc = held.parent.startsWith("/proc/");
     const stat = files.stat(held.directory, held.name, AT_SYMLINK_NOFOLLOW);
     if (stat === null) {
-      if ((flags & O_CREAT) === 0 || written.path.endsWith("/")) return "native";
-      return this.#create(held, wish);
+      if (!isInProc && ((flags & O_CREAT) === 0 || held.name.endsWith("/"))) return "native";
+      if (!isInProc) return this.#create(held, wish);
     }
-    const isLink = (stat.mode & S_IFMT) === S_IFLNK;
+    const isLink = stat === null || (stat.mode & S_IFMT) === S_IFLNK;
     const follows = isLink && (flags & (O_NOFOLLOW[ARCH] | O_EXCL)) === 0;
     const file = follows ? finder.find(written.path, written.view, "/") : this.#hold(held);
     if (typeof file === "number") return "native";
@@ -147,7 +158,7 @@ export class NeighbourOpener {
     if (!listener.alive(listener.id)) return -Errno.EINTR;
     const fd = files.open(
       held.name,
-      flags | O_CREAT | O_EXCL | O_NOFOLLOW[ARCH] | O_NOCTTY,
+      flags | O_CREAT | O_EXCL | O_NOCTTY,
       held.directory as Fd,
       mode & MODE_BITS & ~this.umask(),
     );

@@ -45,6 +45,7 @@ const NAMES: Readonly<Record<number, string>> = {
   13: "EACCES",
   17: "EEXIST",
   18: "EXDEV",
+  20: "ENOTDIR",
   22: "EINVAL",
   25: "ENOTTY",
   38: "ENOSYS",

@@ -6,23 +6,12 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { ProbeCall } from "./file-probe.ts";
-import { faradayWords, Playground } from "./sealed-run.ts";
+import { project, TABLE } from "./hole-project.ts";
+import type { Playground } from "./sealed-run.ts";
 
 const [O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC] = [1, 2, 0o100, 0o200, 0o1000];
 const S_IFREG = 0o100000;
 const S_IFCHR = 0o020000;
-const TABLE = 'allow_globs = ["$T/proj"]\ndeny_globs = ["$T/proj/.env", "$T/proj/.git/hooks"]';
-
-function project(): Playground {
-  const place = new Playground();
-  place.file("proj/.env", "SECRET\n");
-  place.file("proj/main.py");
-  place.file("proj/src/x.py");
-  place.file("proj/.git/hooks/pre-commit");
-  place.file("proj/.git/config");
-  place.file("outside/f");
-  return place;
-}
 
 /** Each call with its answer, in order. */
 function expectAnswers(
@@ -64,6 +53,28 @@ describe("beside a hole", () => {
     expect(statSync(join(place.path, "proj/new2")).mode & 0o777).toBe(0o600);
     expect(statSync(join(place.path, "proj/new2")).size).toBe(5);
     expect(existsSync(join(place.path, "proj/src/moved"))).toBe(true);
+  });
+
+  test("a slash at the end means a directory, as it does elsewhere", () => {
+    using place = project();
+    symlinkSync("src", join(place.path, "proj/way"));
+    expectAnswers(place, TABLE, [
+      [["creat", "$T/proj/new", 0o640], "ok"],
+      [["open", "$T/proj/new/", 0], "ENOTDIR"],
+      [["unlink", "$T/proj/new/"], "ENOTDIR"],
+      [["unlink", "$T/proj/way/"], "ENOTDIR"],
+      [["rename", "$T/proj/new/", "$T/proj/x"], "ENOTDIR"],
+      [["rename", "$T/proj/new", "$T/proj/x/"], "ENOTDIR"],
+      [["link", "$T/proj/new", "$T/proj/x/"], "ENOENT"],
+      [["symlink", "new", "$T/proj/x/"], "ENOENT"],
+      [["rename", "$T/proj/.git/hooks/", "$T/proj/x"], "EACCES"],
+      [["mkdir", "$T/proj/.git/hooks/", 0o755], "EEXIST"],
+      [["rmdir", "$T/proj/.git/hooks/"], "EACCES"],
+      [["mkdir", "$T/proj/x/", 0o755], "ok"],
+      [["rename", "$T/proj/x/", "$T/proj/y/"], "ok"],
+      [["rmdir", "$T/proj/y/"], "ok"],
+      [["truncate", "$T/proj/new", -1], "EINVAL"],
+    ]);
   });
 
   test("directories are made, filled and removed", () => {
@@ -233,55 +244,4 @@ deny_globs = ["$T/drop/.env"]`;
     const read = 'read_globs = ["$T/proj"]\ndeny_globs = ["$T/proj/.env"]';
     expectAnswers(place, read, [[["creat", "$T/proj/new2", 0o644], "EACCES"]]);
   });
-});
-
-test("what somebody else makes where a pattern might match stays closed", async () => {
-  using place = project();
-  const table = `allow_globs = ["$T/proj"]\ndeny_globs = ["$T/proj/.e*", "$T/proj/.git/hooks"]`;
-  const script = `echo started; read line; cat .env.new; cat .e/f; cat main.py
-echo more > .git/index; cat .git/index`;
-  const words = [...faradayWords(), "run", "-p", place.policy(table), "--", "sh", "-c", script];
-  const cwd = join(place.path, "proj");
-  const run = Bun.spawn(words, { cwd, stdin: "pipe", stdout: "pipe", stderr: "ignore" });
-  const reader = run.stdout.getReader();
-  await reader.read();
-  place.file("proj/.env.new", "SECRET\n");
-  place.file("proj/.e/f", "SECRET\n");
-  run.stdin.write("go\n");
-  await run.stdin.end();
-  let told = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) break;
-    told += Buffer.from(value).toString();
-  }
-  expect(told).toBe("content\nmore\n");
-});
-
-test("git works beside its hooks, and editors save by renaming", () => {
-  using place = new Playground();
-  place.file("proj/main.py");
-  place.file("proj/src/x.py");
-  place.directory("proj/.git/hooks");
-  const policy = place.policy(`read_globs = ["/etc", "/usr"]\n${TABLE}`);
-  const script = `set -e
-git init -q --template= .
-git config user.email a@b; git config user.name n
-sed -i s/content/changed/ main.py
-git add main.py src; git commit -qm one
-umask 077; echo more > private; git checkout -q -b topic; git add private; git commit -qm two
-git log --format=%s; stat -c %a private; cat main.py`;
-  const env = { HOME: place.path, GIT_CONFIG_NOSYSTEM: "1" };
-  const words = ["run", "-p", policy, "--", "sh", "-c", script];
-  const ran = place.run(words, { cwd: join(place.path, "proj"), env });
-  expect(ran).toMatchObject({ exit: 0, stdout: "two\none\n600\nchanged\n" });
-});
-
-test("every file has what was written to it, while programs are started in between", () => {
-  using place = project();
-  const script = `i=0; while [ $i -lt 150 ]; do i=$((i+1)); echo $i > n$i; cat n$i; rm n$i; done`;
-  const words = ["run", "-p", place.policy(TABLE), "--", "sh", "-c", script];
-  const ran = place.run(words, { cwd: join(place.path, "proj") });
-  const numbers = Array.from({ length: 150 }, (_, index) => `${index + 1}\n`);
-  expect(ran).toEqual({ exit: 0, stdout: numbers.join(""), stderr: "" });
 });
