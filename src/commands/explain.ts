@@ -134,6 +134,7 @@ function withCreated(facts: DiskFacts, policy: FilesystemPolicy, cwd: string): P
   return {
     list: facts.list,
     target: facts.target,
+    foldsCase: facts.foldsCase,
     otherPlaces: facts.otherPlaces,
     sharedFile: facts.sharedFile,
     look: (path) => {

@@ -131,6 +131,20 @@ export class DiskFacts implements PathFacts {
     return list;
   };
 
+  readonly foldsCase = (directory: string): boolean => {
+    const names = this.#namesIn(directory) ?? new Set();
+    const name = Array.from(names).find((each) => otherCase(each) !== each);
+    if (name === undefined) {
+      // A directory has this from the one that it was made in.
+      const slash = directory.lastIndexOf("/");
+      return directory !== "/" && this.foldsCase(directory.slice(0, slash) || "/");
+    }
+    const other = otherCase(name);
+    if (names.has(other)) return false;
+    const path = toBytes(joinPath(directory, other));
+    return this.#files.stat(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW) !== null;
+  };
+
   readonly otherPlaces = (path: string): readonly string[] => {
     this.#mounts ??= new MountTable(readKernelText("/proc/self/mountinfo") ?? "");
     return this.#mounts.otherPlaces(toBytes(path)).map(toText);
@@ -150,6 +164,11 @@ export class DiskFacts implements PathFacts {
     }
     return { kind: "none" };
   };
+}
+
+function otherCase(name: string): string {
+  const upper = name.replace(/[a-z]/g, (letter) => letter.toUpperCase());
+  return upper === name ? name.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : upper;
 }
 
 function foldParents(path: string): string {

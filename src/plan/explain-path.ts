@@ -1,5 +1,5 @@
 import { type FsRight, fsRightBit } from "../../ffi/abi/landlock.ts";
-import { textToBytes } from "../policy/byte-text.ts";
+import { byteString } from "../policy/byte-text.ts";
 import type { Span } from "../policy/diagnostic.ts";
 import type { FilesystemPolicy } from "../policy/model.ts";
 import { BOOTSTRAP_GRANTS } from "./bootstrap-grants.ts";
@@ -135,9 +135,4 @@ function holeOver({ policy, seal, access }: PathQuestion, realPath: string): Pat
 
 function parentOf(path: string): string {
   return path.slice(0, Math.max(path.lastIndexOf("/"), 0)) || "/";
-}
-
-/** Grants hold one character a byte. */
-function byteString(text: string): string {
-  return Array.from(textToBytes(text), (byte) => String.fromCharCode(byte)).join("");
 }

@@ -3,7 +3,7 @@ import {
   SCOPE_SIGNAL,
   SCOPES_SINCE_ABI,
 } from "../../ffi/abi/landlock.ts";
-import { textToBytes } from "../policy/byte-text.ts";
+import { byteString } from "../policy/byte-text.ts";
 import type { Diagnostic } from "../policy/diagnostic.ts";
 import { isEmbedded } from "../policy/embedded-name.ts";
 import type { FilesystemPolicy } from "../policy/model.ts";
@@ -107,7 +107,7 @@ export function fileSeal(request: SealRequest): Result<FileSeal, readonly Diagno
     writable: everyPlace(seal.writable, facts),
     askedWritable: seal.askedWritable,
     holes: [...both.paths].map(([path, glob]) => ({ path, glob })),
-    surroundings: surroundingsOf(seal.opened, rightsOf(found, policy), both),
+    surroundings: surroundingsOf(seal, rightsOf(found, policy), both),
   });
 }
 
@@ -120,7 +120,7 @@ function rightsOf(found: readonly FoundRoot[], { noexec }: FilesystemPolicy): Tr
 }
 
 function surroundingsOf(
-  roots: readonly string[],
+  { opened: roots, folding }: Expander,
   rights: readonly TreeRights[],
   holes: Holes,
 ): HoleSurroundings | null {
@@ -129,7 +129,7 @@ function surroundingsOf(
     roots,
     rights,
     holes: [...holes.paths.keys(), ...APART_TO_WRITE],
-    closed: [...holes.closed.keys()],
+    closed: [...holes.closed.keys(), ...folding],
   };
 }
 
@@ -212,6 +212,8 @@ class Expander {
   readonly askedWritable: string[] = [];
   /** Those that are written and have a hole in them. */
   readonly opened: string[] = [];
+  /** Directories on the way to a hole where it has more names than anybody can tell. */
+  readonly folding: string[] = [];
   readonly #facts: PathFacts;
   readonly #warnings: Diagnostic[];
   readonly #grants: GrantTable;
@@ -252,7 +254,10 @@ class Expander {
         this.opened.push(tree.path);
         if (!isEmbedded(root.grant.span?.file)) this.askedWritable.push(tree.path);
       }
-      const closed = isKept ? opened.filter((directory) => left.isClosed(directory)) : opened;
+      const folding = isKept ? opened.filter(this.#facts.foldsCase) : [];
+      this.folding.push(...folding);
+      const isShut = (each: string): boolean => left.isClosed(each) || folding.includes(each);
+      const closed = isKept ? opened.filter(isShut) : opened;
       if (closed.length > 0) this.#warn(root, "closed-directory", closedMessage(closed));
     }
     if (swallowedBy !== null && (given.includes("read") || given.includes("write"))) {
@@ -284,13 +289,6 @@ function joined(first: Holes, second: Holes): Holes {
     paths: new Map([...first.paths, ...second.paths]),
     closed: new Map([...first.closed, ...second.closed]),
   };
-}
-
-const ASCII = /^[\x20-\x7e]*$/;
-
-function byteString(text: string): string {
-  if (ASCII.test(text)) return text;
-  return Array.from(textToBytes(text), (byte) => String.fromCharCode(byte)).join("");
 }
 
 function tooMany(count: number): Diagnostic {

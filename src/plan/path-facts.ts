@@ -20,6 +20,8 @@ export interface PathFacts {
   readonly list: (directory: string) => readonly DirectoryEntry[] | null;
   /** Where a link says that it leads, as an absolute path; null for what is no link. */
   readonly target: (path: string) => string | null;
+  /** Whether names that differ in case are one name there. */
+  readonly foldsCase: (directory: string) => boolean;
   /** Other paths to the same place, by mounts of the same file system. */
   readonly otherPlaces: (path: string) => readonly string[];
   /** Looks for a file with more than one name, at `path` or below it, among so many. */

@@ -96,3 +96,12 @@ function sequenceLength(bytes: Uint8Array, at: number): number {
 function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80;
 }
+
+/** Nearly every path is ASCII, which is the same in both forms. */
+const ASCII = /^[\x20-\x7e]*$/;
+
+/** The same with one character a byte. */
+export function byteString(text: string): string {
+  if (ASCII.test(text)) return text;
+  return Array.from(textToBytes(text), (byte) => String.fromCharCode(byte)).join("");
+}

@@ -7,6 +7,7 @@ export type FakeDisk = Readonly<Record<string, string>>;
 export function fakeFacts(
   disk: FakeDisk,
   mounts: Readonly<Record<string, readonly string[]>> = {},
+  folding: readonly string[] = [],
 ): PathFacts {
   const paths = new Map<string, string>([["/", "dir"]]);
   for (const [path, what] of Object.entries(disk)) {
@@ -44,6 +45,7 @@ export function fakeFacts(
       const what = paths.get(path);
       return what?.startsWith("-> ") === true ? what.slice(3) : null;
     },
+    foldsCase: (directory) => folding.some((each) => isBeneath(directory, each)),
     otherPlaces: (path) => mounts[path] ?? [],
     sharedFile: (path) => {
       const found = [...paths].find(([each, what]) => what === "shared" && isBeneath(each, path));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { SurroundingsMap } from "../../src/plan/hole-surroundings.ts";
 import { rightsAt, seal, trySeal, usesAt } from "./seal-fixture.ts";
 
 const DISK = {
@@ -47,6 +48,18 @@ describe("a hole in a tree that is written", () => {
     { path: "/home/ann/proj/src/x.py", uses: "rxw" },
   ])("$path: '$uses'", ({ path, uses }) => {
     expect(usesAt(sealed, path)).toBe(uses);
+  });
+
+  test("where case does not tell names apart, what is beside it stays closed", () => {
+    const table = 'allow_globs = ["~/proj"]\ndeny_globs = ["~/proj/.env"]';
+    const folded = seal(table, DISK, { folding: ["/home/ann"] });
+    expect(folded.warnings.map(({ code }) => code)).toEqual(["closed-directory"]);
+    expect(folded.surroundings?.closed).toEqual(["/home/ann/proj"]);
+    const isReached = (of: typeof sealed, path: string): boolean =>
+      of.surroundings !== null && new SurroundingsMap(of.surroundings).rootOf(path) !== null;
+    expect(isReached(folded, "/home/ann/proj/.ENV")).toBe(false);
+    expect(isReached(sealed, "/home/ann/proj/new")).toBe(true);
+    expect(usesAt(folded, "/home/ann/proj/src/new")).toBe("rxw");
   });
 
   test("what is made beside it is left to the supervisor, which is told of the hole", () => {

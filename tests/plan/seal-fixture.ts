@@ -11,6 +11,8 @@ export interface SealOptions {
   readonly cwd?: string;
   readonly mounts?: Readonly<Record<string, readonly string[]>>;
   readonly bootstrap?: boolean;
+  /** Trees in which names that differ in case are one. */
+  readonly folding?: readonly string[];
 }
 
 export function trySeal(
@@ -25,7 +27,7 @@ export function trySeal(
     policy: policy.filesystem,
     landlockAbi: options.abi ?? 7,
     cwd: options.cwd ?? "/work",
-    facts: fakeFacts(disk, options.mounts),
+    facts: fakeFacts(disk, options.mounts, options.folding),
   });
 }
 
