@@ -16,7 +16,7 @@ import {
 } from "../abi/seccomp.ts";
 import { KernelBuffer, sys } from "./libc.ts";
 
-const ADDFD_TRIES_MAX = 100;
+const INTERRUPTIONS_MAX = 10_000;
 const ARGS_AT = SeccompNotif.at.data + SeccompData.at.args;
 
 /** The supervisor's end of a seccomp filter: receives one call at a time and answers it. */
@@ -70,7 +70,7 @@ export class Listener {
 
   alive(id: bigint): boolean {
     this.#id.view.setBigUint64(0, id, true);
-    return sys("ioctl", this.#fd, SECCOMP_IOCTL_NOTIF_ID_VALID, this.#id.address) === 0;
+    return this.#ioctl(SECCOMP_IOCTL_NOTIF_ID_VALID, this.#id.address) === 0;
   }
 
   /** Lets the call go ahead; false if its caller is gone. */
@@ -108,11 +108,7 @@ export class Listener {
     request.view.setUint32(at.newfd, number ?? 0, true);
     request.view.setUint32(at.newfdFlags, flags, true);
     // The caller itself takes it over. A signal of ours meanwhile means that it has not done so.
-    for (let attempt = 0; attempt < ADDFD_TRIES_MAX; attempt++) {
-      const result = sys("ioctl", this.#fd, SECCOMP_IOCTL_NOTIF_ADDFD, request.address);
-      if (result !== -Errno.EINTR) return result;
-    }
-    return -Errno.EINTR;
+    return this.#ioctl(SECCOMP_IOCTL_NOTIF_ADDFD, request.address);
   }
 
   #send(id: bigint, error: number, flags: number, value = 0): boolean {
@@ -121,6 +117,18 @@ export class Listener {
     this.#resp.setU64(at.val, value);
     this.#resp.view.setInt32(at.error, error, true);
     this.#resp.view.setUint32(at.flags, flags, true);
-    return sys("ioctl", this.#fd, SECCOMP_IOCTL_NOTIF_SEND, this.#resp.address) === 0;
+    return this.#ioctl(SECCOMP_IOCTL_NOTIF_SEND, this.#resp.address) === 0;
+  }
+
+  /**
+   * The kernel waits for a lock, which other callers may hold, and gives up at a signal of ours. To
+   * take that for a caller that is gone would leave it without an answer for ever.
+   */
+  #ioctl(command: number, address: number): number {
+    for (let attempt = 0; attempt < INTERRUPTIONS_MAX; attempt++) {
+      const result = sys("ioctl", this.#fd, command, address);
+      if (result !== -Errno.EINTR) return result;
+    }
+    return -Errno.EINTR;
   }
 }
