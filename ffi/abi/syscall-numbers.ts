@@ -66,6 +66,9 @@ const X86_64 = {
   linkat: 265,
   symlinkat: 266,
   renameat2: 316,
+  sched_setaffinity: 203,
+  sched_getaffinity: 204,
+  getcpu: 309,
 } as const;
 
 export type CallName = keyof typeof X86_64;
@@ -134,6 +137,9 @@ const AARCH64: Readonly<Record<CallName, number>> = {
   linkat: 37,
   symlinkat: 36,
   renameat2: 276,
+  sched_setaffinity: 122,
+  sched_getaffinity: 123,
+  getcpu: 168,
 };
 
 export const SYSCALL_NUMBERS: Readonly<Record<Arch, Readonly<Record<CallName, number>>>> = {

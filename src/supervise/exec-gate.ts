@@ -34,6 +34,8 @@ export interface ExecGateParts {
   readonly usesParent: boolean;
   /** Null where ptrace cannot be had and the policy lets the run go on without it. */
   readonly verifies: boolean;
+  /** Whether programs are being started one after the other. */
+  readonly isAlone: () => boolean;
   readonly expired: () => boolean;
   /** Called when the journal fails; true if execs may go on without it. */
   readonly journalFailed: () => boolean;
@@ -171,8 +173,8 @@ export class ExecGate {
     judgement: Judgement,
     entry: PreparedEntry,
   ): void {
-    const { listener, verifier, finder, log, verifies } = this.#parts;
-    const attached = verifies ? verifier.attach(call.tid) : 0;
+    const { listener, verifier, finder, log, verifies, isAlone } = this.#parts;
+    const attached = verifies ? verifier.attach(call.tid, judgement, isAlone()) : 0;
     if (attached < 0) {
       // Killed while it was judged: nothing will start, so nothing was denied.
       if (!listener.alive(id)) {

@@ -1,19 +1,19 @@
-import { Errno } from "../../ffi/abi/errno.ts";
-import { AT_FDCWD, O_PATH } from "../../ffi/abi/file.ts";
 import { Signal } from "../../ffi/abi/process.ts";
-import { PTRACE_EVENT_EXEC } from "../../ffi/abi/ptrace.ts";
-import type { FileCalls } from "../../ffi/calls/file.ts";
-import { KernelBuffer } from "../../ffi/calls/libc.ts";
+import {
+  PTRACE_EVENT_CLONE,
+  PTRACE_EVENT_EXEC,
+  PTRACE_EVENT_FORK,
+  PTRACE_EVENT_VFORK,
+} from "../../ffi/abi/ptrace.ts";
 import { kill } from "../../ffi/calls/process.ts";
 import type { Tracer, WaitReport } from "../../ffi/calls/tracer.ts";
 import type { CallerReader } from "./caller.ts";
-import { splitCmdline } from "./caller-memory.ts";
-import type { ElfInterpreters } from "./elf-interpreters.ts";
 import type { ExecFacts, Judgement } from "./exec-judge.ts";
 import { LoaderWatch } from "./loader-watch.ts";
 import type { MappedFile, MappedFiles } from "./mapped-files.ts";
-import type { ProgramFile, ProgramFinder } from "./program-file.ts";
-import { StartedArgv } from "./started-argv.ts";
+import type { ProcessorHold } from "./processor-hold.ts";
+import type { ProgramFinder } from "./program-file.ts";
+import type { StartedProgram, StartedPrograms } from "./started-program.ts";
 
 const STOP_SIGNALS: ReadonlySet<number> = new Set([
   Signal.STOP,
@@ -21,7 +21,11 @@ const STOP_SIGNALS: ReadonlySet<number> = new Set([
   Signal.TTIN,
   Signal.TTOU,
 ]);
-const CMDLINE_BYTES = 64 * 1024;
+const FORK_EVENTS: ReadonlySet<number> = new Set([
+  PTRACE_EVENT_FORK,
+  PTRACE_EVENT_VFORK,
+  PTRACE_EVENT_CLONE,
+]);
 
 /** An exec that was allowed and has not been seen to happen yet. */
 export interface PendingExec {
@@ -33,17 +37,6 @@ interface FollowedExec extends PendingExec {
   readonly sinceMs: number;
   isLate?: boolean;
   isAsked?: boolean;
-}
-
-/** What was found running after an exec. */
-export interface StartedProgram {
-  readonly pid: number;
-  readonly file: ProgramFile;
-  readonly argv: readonly string[];
-  readonly cmdline: Buffer;
-  readonly cwd: string;
-  /** Programs other than a loader that the kernel mapped as ELF interpreters. */
-  readonly interpreters: readonly MappedFile[];
 }
 
 export interface VerifierEvents {
@@ -61,38 +54,35 @@ export interface VerifierEvents {
  */
 export class ExecVerifier {
   readonly #tracer: Tracer;
-  readonly #files: FileCalls;
   readonly #callers: CallerReader;
   readonly #finder: ProgramFinder;
   readonly #events: VerifierEvents;
   readonly #nowMs: () => number;
+  readonly #hold: ProcessorHold;
   readonly #pending = new Map<number, FollowedExec>();
-  readonly #argv: StartedArgv;
-  readonly #interpreters: ElfInterpreters;
+  readonly #started: StartedPrograms;
   readonly #loaders: LoaderWatch;
   /** The exec that was let go last, as long as it is awaited. */
   #latest: FollowedExec | null = null;
   #hasAbandoned = false;
-  #cmdline = new KernelBuffer(CMDLINE_BYTES);
 
   constructor(options: {
     readonly tracer: Tracer;
-    readonly files: FileCalls;
     readonly callers: CallerReader;
     readonly finder: ProgramFinder;
     readonly events: VerifierEvents;
     readonly nowMs: () => number;
-    readonly interpreters: ElfInterpreters;
+    readonly hold: ProcessorHold;
+    readonly started: StartedPrograms;
     readonly mapped: MappedFiles;
   }) {
     this.#tracer = options.tracer;
-    this.#files = options.files;
     this.#callers = options.callers;
     this.#finder = options.finder;
     this.#events = options.events;
     this.#nowMs = options.nowMs;
-    this.#argv = new StartedArgv(options.tracer);
-    this.#interpreters = options.interpreters;
+    this.#hold = options.hold;
+    this.#started = options.started;
     this.#loaders = new LoaderWatch(options.tracer, options.mapped, (pending, pid, file) =>
       options.events.loaded(pending, pid, file),
     );
@@ -109,7 +99,9 @@ export class ExecVerifier {
   }
 
   startIsLate(): void {
-    if (this.#latest !== null) this.#latest.isLate = true;
+    if (this.#latest === null) return;
+    this.#latest.isLate = true;
+    this.#hold.end(this.#latest.facts.view.tid);
   }
 
   /** Whether there are tracees whose stops matter. */
@@ -125,14 +117,21 @@ export class ExecVerifier {
     return false;
   }
 
-  /** Attaches to a caller that is parked in its exec. */
-  attach(tid: number): number {
+  /**
+   * Attaches to a caller that is parked in its exec. `isAlone` says that the others can wait until
+   * this one has started.
+   */
+  attach(tid: number, { willStart, isLoading }: Judgement, isAlone: boolean): number {
     // Still attached: its last exec failed, and this is the next one.
     if (this.#pending.has(tid)) {
       this.#forget(tid);
       return 0;
     }
-    return this.#tracer.seize(tid);
+    const isQuick = isAlone && willStart && !isLoading && this.#pending.size === 0;
+    const holds = isQuick && this.#hold.isFree;
+    const seized = this.#tracer.seize(tid, { withForks: holds });
+    if (seized === 0 && holds) this.#hold.begin(tid);
+    return seized;
   }
 
   /** To be called when the exec was let go: from here on its outcome is awaited. */
@@ -158,6 +157,7 @@ export class ExecVerifier {
   /** Attached, but the exec will not go on after all. */
   abandon(tid: number): void {
     this.#hasAbandoned = true;
+    this.#hold.end(tid);
     this.#tracer.interrupt(tid);
   }
 
@@ -176,14 +176,26 @@ export class ExecVerifier {
       this.#verify(report.pid, pending);
       return true;
     }
+    if (FORK_EVENTS.has(report.event)) this.#letGoChild(report.pid);
     const known = this.#pending.has(report.pid);
     // Any other stop is on the way back to user space: the exec failed.
     // The tracer's own stops carry an event; without one it is a signal of the program's.
     const isSignal = report.event === 0;
     const signal = isSignal && !this.#isOutdated(report) ? report.signal : 0;
+    if (known) this.#hold.end(report.pid);
+    // A child of the caller that is held, which stopped before its parent did.
+    else this.#hold.endFor(report.pid);
     const detached = this.#tracer.detach(report.pid, signal);
     this.#forget(report.pid);
     return known || detached === 0;
+  }
+
+  /** The exec of a caller that was held has failed, and it forks: its child is held with it. */
+  #letGoChild(pid: number): void {
+    const child = this.#tracer.stoppedChild(pid);
+    if (child === null) return;
+    this.#hold.endFor(child);
+    this.#tracer.detach(child);
   }
 
   /**
@@ -207,75 +219,23 @@ export class ExecVerifier {
       this.#tracer.detach(pid);
       return;
     }
-    const proceed = this.#isAsJudged(pid, pending)
+    const proceed = this.#started.isAsJudged(pid, pending)
       ? this.#confirm(pending, pid)
-      : this.#events.mismatched(pending, pid, this.#look(pid, pending));
+      : this.#events.mismatched(pending, pid, this.#started.look(pid, pending));
+    // All that can be done before the program goes on: afterwards it would wait for us to be done.
+    this.#finder.release(pending.facts.file);
     if (proceed && pending.judgement.isLoading) {
       this.#loaders.start(pid, pending);
-    } else {
-      if (!proceed) kill(pid, Signal.KILL);
-      this.#tracer.detach(pid);
+      return;
     }
-    this.#finder.release(pending.facts.file);
+    if (!proceed) kill(pid, Signal.KILL);
+    this.#hold.end(pending.facts.view.tid, pid);
+    this.#tracer.detach(pid);
   }
 
   #confirm(pending: PendingExec, pid: number): true {
     this.#events.confirmed(pending, pid);
     return true;
-  }
-
-  #isAsJudged(pid: number, { facts, judgement }: PendingExec): boolean {
-    const exe = this.#files.stat(AT_FDCWD, `/proc/${pid}/exe`, 0);
-    if (exe === null || exe.id !== judgement.expectedFileId) return false;
-    const { expectedCmdline, expectedCount } = judgement;
-    const isSameArgv =
-      this.#argv.equals(pid, expectedCmdline, expectedCount) ||
-      this.#cmdlineEquals(pid, expectedCmdline);
-    if (!isSameArgv) return false;
-    if (judgement.dependsOnCwd && this.#callers.cwd(pid) !== facts.cwd) return false;
-    return this.#interpreters.isHarmless(exe) || this.#interpreters.of(pid, exe)?.length === 0;
-  }
-
-  /** The slow way, for what has a stack of another shape: 32-bit programs. */
-  #cmdlineEquals(pid: number, expected: Buffer): boolean {
-    const length = this.#readCmdline(pid, expected.length);
-    return length === expected.length && expected.compare(this.#cmdline.bytes, 0, length) === 0;
-  }
-
-  #look(pid: number, { facts }: PendingExec): StartedProgram | null {
-    const fd = this.#files.open(`/proc/${pid}/exe`, O_PATH);
-    if (fd < 0) return null;
-    const file = this.#finder.hold(fd);
-    if (typeof file === "number") return null;
-    const length = this.#readCmdline(pid, facts.cmdline.length);
-    const cwd = this.#callers.cwd(pid);
-    const interpreters = this.#interpreters.of(pid, file.stat);
-    if (length < 0 || cwd === null || interpreters === null) {
-      this.#finder.release(file);
-      return null;
-    }
-    const cmdline = Buffer.from(this.#cmdline.bytes.subarray(0, length));
-    return {
-      pid,
-      file,
-      argv: splitCmdline(cmdline.toString("latin1")),
-      cmdline,
-      cwd,
-      interpreters,
-    };
-  }
-
-  #readCmdline(pid: number, expected: number): number {
-    // One byte more than expected shows that there is more than expected.
-    if (expected + 1 > this.#cmdline.bytes.length) {
-      this.#cmdline = new KernelBuffer(expected + 4096);
-    }
-    for (;;) {
-      const length = this.#files.slurp(`/proc/${pid}/cmdline`, this.#cmdline);
-      if (length < this.#cmdline.bytes.length) return length;
-      if (length > 8 * 1024 * 1024) return -Errno.E2BIG;
-      this.#cmdline = new KernelBuffer(length * 2);
-    }
   }
 
   #take(tid: number): PendingExec | null {
@@ -286,6 +246,7 @@ export class ExecVerifier {
   }
 
   #forget(tid: number): void {
+    this.#hold.end(tid);
     const pending = this.#take(tid);
     if (pending !== null) this.#finder.release(pending.facts.file);
   }

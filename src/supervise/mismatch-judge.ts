@@ -3,11 +3,12 @@ import type { Verdict } from "../policy/request.ts";
 import type { CallerReader } from "./caller.ts";
 import { deny, type ExecFacts, type ExecJudge } from "./exec-judge.ts";
 import { type ExecLog, execEntry } from "./exec-log.ts";
-import type { PendingExec, StartedProgram, VerifierEvents } from "./exec-verifier.ts";
+import type { PendingExec, VerifierEvents } from "./exec-verifier.ts";
 import { textOf } from "./latin1-text.ts";
 import { holdMapped, type MappedFile } from "./mapped-files.ts";
 import type { ProcessIdentities } from "./process-identities.ts";
 import type { ProgramFinder } from "./program-file.ts";
+import type { StartedProgram } from "./started-program.ts";
 
 export interface MismatchJudgeParts {
   readonly judge: ExecJudge;

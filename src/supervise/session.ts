@@ -28,8 +28,10 @@ import { MismatchJudge } from "./mismatch-judge.ts";
 import { answerPeerCall } from "./peer-guard.ts";
 import { PendingConnects } from "./pending-connects.ts";
 import { ProcessIdentities } from "./process-identities.ts";
+import { ProcessorHold } from "./processor-hold.ts";
 import type { ReadyPolicy } from "./ready-policy.ts";
 import { type SocketDenial, SocketLog } from "./socket-log.ts";
+import { StartedPrograms } from "./started-program.ts";
 import { StopWait } from "./stop-wait.ts";
 import { type Ending, Supervisor } from "./supervisor.ts";
 
@@ -214,14 +216,16 @@ export class Session {
       starting: () => this.#markStart(),
     });
     const mapped = new MappedFiles(files);
+    const interpreters = new ElfInterpreters(files, mapped, () => Date.now() / 1000);
+    const tracer = this.#tracer;
     const verifier = new ExecVerifier({
-      tracer: this.#tracer,
-      files,
+      tracer,
       callers,
       finder,
       events: mismatch,
       nowMs: this.#effects.nowMs,
-      interpreters: new ElfInterpreters(files, mapped, () => Date.now() / 1000),
+      hold: new ProcessorHold(),
+      started: new StartedPrograms({ tracer, files, callers, finder, interpreters }),
       mapped,
     });
     const gate = new ExecGate({
@@ -236,6 +240,7 @@ export class Session {
       log: this.#log,
       usesParent: compiled.usesParent,
       verifies,
+      isAlone: () => this.#stops.isApt,
       expired,
       journalFailed: () => this.#journalFailed(),
     });

@@ -11,7 +11,7 @@ export interface StopWaitParts {
 }
 
 /** The longest that a wait for one exec keeps everything else from being served. */
-const WAIT_MS = 5;
+const WAIT_MS = 10;
 /** A call that comes so soon after a wait was there before it ended. */
 const CROWDED_MS = 0.05;
 const CROWDED_TURNS = 64;
