@@ -12,6 +12,8 @@ export interface WorkerOrder {
   readonly launcher: Launcher;
   readonly plan: LaunchPlan;
   readonly session: SessionConfig;
+  /** True if a run in which nothing was denied leaves the main thread nothing to do. */
+  readonly mayEndRun: boolean;
 }
 
 /** Worker to main thread: how it all ended. */

@@ -1,5 +1,6 @@
 /** The Worker of `run`: serves the notifications until everything has ended. */
 import { LineWriter } from "../ffi/calls/line-writer.ts";
+import { exitNow } from "../ffi/calls/process.ts";
 import { execFailure, sendGo, sendPlan, takeListener } from "./launch/hand-over.ts";
 import { journalSink } from "./supervise/journal-sink.ts";
 import { ReadyPolicy } from "./supervise/ready-policy.ts";
@@ -33,11 +34,23 @@ function serve(ready: ReadyPolicy, { launcher, plan, session: config }: WorkerOr
   return { kind: "ended", result, execErrno: execFailure(launcher.socket) };
 }
 
+type EndReport = Extract<WorkerReport, { kind: "ended" }>;
+
+function isUneventful(report: WorkerReport): report is EndReport {
+  if (report.kind !== "ended" || report.execErrno !== null) return false;
+  const { denials, fileDenials, socketDenials, journalFailure } = report.result;
+  return denials.length + fileDenials.length + socketDenials.length === 0 && !journalFailure;
+}
+
 function take(message: WorkerMessage): void {
   if (message.kind === "policy") {
     const ready = new ReadyPolicy(message.policy);
     self.onmessage = guarded((order) => {
-      if (order.kind === "order") self.postMessage(serve(ready, order));
+      if (order.kind !== "order") return;
+      const report = serve(ready, order);
+      // Waking the main thread only for it to exit would take as long as many a command does.
+      if (order.mayEndRun && isUneventful(report)) exitNow(report.result.ending.exit);
+      self.postMessage(report);
     });
   }
 }

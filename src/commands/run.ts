@@ -74,6 +74,7 @@ function orderFor(
   },
 ): WorkerOrder {
   return {
+    mayEndRun: shared.journalFd === null && shared.proxy === null,
     launcher: shared.launcher,
     plan: { ...run.plan, environment: shared.proxy?.environment ?? withoutSecrets(run) },
     session: {
