@@ -7,6 +7,8 @@ const MASK_BYTES = 1024;
 export class ProcessorSet {
   readonly #mask = new KernelBuffer(MASK_BYTES);
   #bytes = 0;
+  /** The one processor of a set that was made of one. */
+  #single = 0;
 
   /** Becomes the set that a thread may run on; 0 is ourselves. False if the thread is gone. */
   readFrom(tid: number): boolean {
@@ -19,11 +21,12 @@ export class ProcessorSet {
     return sys("sched_setaffinity", tid, this.#bytes, this.#mask.address) === 0;
   }
 
-  /** Becomes the set of one processor. */
+  /** Becomes the set of one processor. A set that was made so stays one of its kind. */
   becomeSingle(processor: number, like: ProcessorSet): void {
-    this.#mask.bytes.fill(0, 0, like.#bytes);
     this.#bytes = like.#bytes;
+    this.#mask.bytes[this.#single >> 3] = 0;
     this.#mask.bytes[processor >> 3] = 1 << (processor & 7);
+    this.#single = processor;
   }
 
   has(processor: number): boolean {

@@ -229,7 +229,7 @@ export class ExecVerifier {
       return;
     }
     if (!proceed) kill(pid, Signal.KILL);
-    this.#hold.end(pending.facts.view.tid, pid);
+    this.#hold.endStarted(pending.facts.view.tid, pid);
     this.#tracer.detach(pid);
   }
 

@@ -25,23 +25,33 @@ export class ProcessorHold {
     const here = this.#here.number();
     if (here < 0 || !this.#callers.readFrom(tid) || !this.#callers.has(here)) return;
     this.#single.becomeSingle(here, this.#callers);
-    if (this.#single.equals(this.#callers) || !this.#own.readFrom(0)) return;
-    if (!this.#single.applyTo(tid)) return;
+    if (!this.#own.readFrom(0) || !this.#single.applyTo(tid)) return;
     this.#tid = tid;
     this.#single.applyTo(0);
   }
 
-  /** Lets the caller go, which is `now` known by this id: an exec may have changed it. */
-  end(tid: number, now = tid): void {
+  /** Lets the program go that the caller has become, stopped before its first instruction. */
+  endStarted(tid: number, pid: number): void {
+    if (this.#tid !== tid) return;
+    this.#callers.applyTo(pid);
+    this.#end();
+  }
+
+  /** Lets the caller go whose exec has failed, or been given up. */
+  end(tid: number): void {
     if (this.#tid !== tid || tid === 0) return;
-    this.#letGo(now);
-    this.#tid = 0;
-    this.#own.applyTo(0);
+    this.#letGo(tid);
+    this.#end();
   }
 
   /** The same for a child that inherited the hold. */
   endFor(child: number): void {
     if (this.#tid !== 0) this.#letGo(child);
+  }
+
+  #end(): void {
+    this.#tid = 0;
+    this.#own.applyTo(0);
   }
 
   /** Unless it has chosen its processors itself by now. */
