@@ -1,5 +1,4 @@
 import type { Launcher } from "./launch/spawn-launcher.ts";
-import type { LaunchPlan } from "./plan/launch-plan.ts";
 import type { Policy } from "./policy/model.ts";
 import type { SessionConfig, SessionResult } from "./supervise/session.ts";
 
@@ -10,7 +9,6 @@ export type WorkerMessage =
 
 export interface WorkerOrder {
   readonly launcher: Launcher;
-  readonly plan: LaunchPlan;
   readonly session: SessionConfig;
   /** True if a run in which nothing was denied leaves the main thread nothing to do. */
   readonly mayEndRun: boolean;

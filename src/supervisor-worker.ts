@@ -1,7 +1,7 @@
 /** The Worker of `run`: serves the notifications until everything has ended. */
 import { LineWriter } from "../ffi/calls/line-writer.ts";
 import { exitNow } from "../ffi/calls/process.ts";
-import { execFailure, sendGo, sendPlan, takeListener } from "./launch/hand-over.ts";
+import { execFailure, sendGo, takeListener } from "./launch/hand-over.ts";
 import { journalSink } from "./supervise/journal-sink.ts";
 import { ReadyPolicy } from "./supervise/ready-policy.ts";
 import { Session } from "./supervise/session.ts";
@@ -14,8 +14,7 @@ const say = (line: string): void => void stderr.write(`faraday: ${line}\n`);
 const collectGarbage = (): void => Bun.gc(true);
 const nowMs = (): number => performance.now();
 
-function serve(ready: ReadyPolicy, { launcher, plan, session: config }: WorkerOrder): WorkerReport {
-  sendPlan(launcher.socket, plan);
+function serve(ready: ReadyPolicy, { launcher, session: config }: WorkerOrder): WorkerReport {
   const journal = journalSink(config.journalFd ?? -1);
   const session = new Session(ready, config, { nowMs, say, journal, collectGarbage });
   let failure = "";

@@ -3,6 +3,7 @@ import { exitNow, prctl, raiseOpenFilesLimit } from "../../ffi/calls/process.ts"
 import type { RunInvocation } from "../cli/invocation.ts";
 import { VERSION } from "../cli/version.ts";
 import { readCallerState } from "../launch/caller-state.ts";
+import { sendPlan } from "../launch/hand-over.ts";
 import { type PreparedRun, prepareRun } from "../launch/prepare-run.ts";
 import { type Refusal, refusal } from "../launch/refusal.ts";
 import type { Launcher } from "../launch/spawn-launcher.ts";
@@ -46,6 +47,11 @@ export async function runRun(
   if (proxy !== null && "exit" in proxy) return refuse(proxy, invocation);
   const busyMark = new SharedArrayBuffer(BusyMark.BYTES);
   const shared = { launcher, session, journalFd: journal.fd, busyMark, trace, proxy };
+  // First the one that has more to do with it.
+  sendPlan(launcher.socket, {
+    ...run.plan,
+    environment: proxy?.environment ?? withoutSecrets(run),
+  });
   tell({ kind: "order", ...orderFor(invocation, run, shared) });
   const { onSupervisorTimeoutMs } = run.loaded.policy.meta;
   watchSupervisor(new BusyMark(busyMark), onSupervisorTimeoutMs, {
@@ -76,7 +82,6 @@ function orderFor(
   return {
     mayEndRun: shared.journalFd === null && shared.proxy === null,
     launcher: shared.launcher,
-    plan: { ...run.plan, environment: shared.proxy?.environment ?? withoutSecrets(run) },
     session: {
       journalFd: shared.journalFd,
       sessionId: shared.session,
