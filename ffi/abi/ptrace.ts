@@ -8,15 +8,9 @@ export const PTRACE_SEIZE = 0x4206;
 export const PTRACE_INTERRUPT = 0x4207;
 
 export const PTRACE_O_TRACESYSGOOD = 1;
-export const PTRACE_O_TRACEFORK = 2;
-export const PTRACE_O_TRACEVFORK = 4;
-export const PTRACE_O_TRACECLONE = 8;
 export const PTRACE_O_TRACEEXEC = 0x10;
 export const PTRACE_O_EXITKILL = 0x100000;
 
-export const PTRACE_EVENT_FORK = 1;
-export const PTRACE_EVENT_VFORK = 2;
-export const PTRACE_EVENT_CLONE = 3;
 export const PTRACE_EVENT_EXEC = 4;
 
 export const WNOHANG = 1;

@@ -32,13 +32,6 @@ export class ProcessorSet {
   has(processor: number): boolean {
     return ((this.#mask.bytes[processor >> 3] ?? 0) & (1 << (processor & 7))) !== 0;
   }
-
-  equals(other: ProcessorSet): boolean {
-    const end = this.#bytes;
-    return (
-      end === other.#bytes && this.#mask.bytes.compare(other.#mask.bytes, 0, end, 0, end) === 0
-    );
-  }
 }
 
 /** Tells where the calling thread runs. */

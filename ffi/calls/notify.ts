@@ -22,6 +22,7 @@ const ARGS_AT = SeccompNotif.at.data + SeccompData.at.args;
 /** The supervisor's end of a seccomp filter: receives one call at a time and answers it. */
 export class Listener {
   #fd = -1 as Fd;
+  #wakesHere = false;
   readonly #notif = new KernelBuffer(SeccompNotif.size);
   readonly #resp = new KernelBuffer(SeccompNotifResp.size);
   readonly #id = new KernelBuffer(8);
@@ -34,7 +35,13 @@ export class Listener {
   open(fd: Fd): void {
     this.#fd = fd;
     // Only a matter of speed, and unknown before Linux 6.6.
-    sys("ioctl", fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+    const flags = SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP;
+    this.#wakesHere = sys("ioctl", fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, flags) === 0;
+  }
+
+  /** Whether a caller and we wake each other on the processor that we are on. */
+  get wakesHere(): boolean {
+    return this.#wakesHere;
   }
 
   /** Zero when a call was received, else the negated errno. */

@@ -7,11 +7,8 @@ import {
   PTRACE_GETREGSET,
   PTRACE_INTERRUPT,
   PTRACE_O_EXITKILL,
-  PTRACE_O_TRACECLONE,
   PTRACE_O_TRACEEXEC,
-  PTRACE_O_TRACEFORK,
   PTRACE_O_TRACESYSGOOD,
-  PTRACE_O_TRACEVFORK,
   PTRACE_SEIZE,
   PTRACE_SYSCALL,
   REGISTERS_BYTES_MAX,
@@ -23,7 +20,6 @@ import {
 import { ARCH, KernelBuffer, sys } from "./libc.ts";
 
 const OPTIONS = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD;
-const FORKS = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
 
 /** What wait4 reported; `event` is a PTRACE_EVENT_* or 0. */
 export type WaitReport =
@@ -47,8 +43,8 @@ export class Tracer {
   readonly #registers = new KernelBuffer(REGISTERS_BYTES_MAX);
 
   /** Attaches without stopping; an exec will be reported, and our death kills the tracee. */
-  seize(tid: number, { withForks }: { readonly withForks: boolean }): number {
-    return sys("ptrace", PTRACE_SEIZE, tid, 0, withForks ? OPTIONS | FORKS : OPTIONS);
+  seize(tid: number): number {
+    return sys("ptrace", PTRACE_SEIZE, tid, 0, OPTIONS);
   }
 
   interrupt(tid: number): number {
@@ -66,24 +62,8 @@ export class Tracer {
 
   /** At an exec stop: the id the thread had before it became its process's leader. */
   formerTid(tid: number): number {
-    return this.#eventMessage(tid) ?? tid;
-  }
-
-  /** At the stop of a thread that forked: its child, once that has stopped too; null if it died. */
-  stoppedChild(tid: number): number | null {
-    const child = this.#eventMessage(tid);
-    if (child === null) return null;
-    for (;;) {
-      const waited = sys("wait4", child, this.#status.address, WALL, 0);
-      if (waited === -Errno.EINTR) continue;
-      const isStopped = waited === child && (this.#status.view.getInt32(0, true) & 0x7f) === 0x7f;
-      return isStopped ? child : null;
-    }
-  }
-
-  #eventMessage(tid: number): number | null {
-    const asked = sys("ptrace", PTRACE_GETEVENTMSG, tid, 0, this.#word.address);
-    return asked < 0 ? null : this.#word.u64(0);
+    if (sys("ptrace", PTRACE_GETEVENTMSG, tid, 0, this.#word.address) < 0) return tid;
+    return this.#word.u64(0);
   }
 
   /** At an exec stop: where the new stack starts, with argc on top; null if it cannot be told. */

@@ -174,7 +174,7 @@ export class ExecGate {
     entry: PreparedEntry,
   ): void {
     const { listener, verifier, finder, log, verifies, isAlone } = this.#parts;
-    const attached = verifies ? verifier.attach(call.tid, judgement, isAlone()) : 0;
+    const attached = verifies ? verifier.attach(call.tid) : 0;
     if (attached < 0) {
       // Killed while it was judged: nothing will start, so nothing was denied.
       if (!listener.alive(id)) {
@@ -193,6 +193,7 @@ export class ExecGate {
       listener.refuse(id, Errno.EACCES);
       return;
     }
+    if (verifies && isAlone()) verifier.prepare(call.tid, judgement);
     const proceeds = listener.proceed(id);
     if (verifies && proceeds) {
       verifier.follow(call.tid, { facts, judgement });

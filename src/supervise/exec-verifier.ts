@@ -1,10 +1,5 @@
 import { Signal } from "../../ffi/abi/process.ts";
-import {
-  PTRACE_EVENT_CLONE,
-  PTRACE_EVENT_EXEC,
-  PTRACE_EVENT_FORK,
-  PTRACE_EVENT_VFORK,
-} from "../../ffi/abi/ptrace.ts";
+import { PTRACE_EVENT_EXEC } from "../../ffi/abi/ptrace.ts";
 import { kill } from "../../ffi/calls/process.ts";
 import type { Tracer, WaitReport } from "../../ffi/calls/tracer.ts";
 import type { CallerReader } from "./caller.ts";
@@ -20,11 +15,6 @@ const STOP_SIGNALS: ReadonlySet<number> = new Set([
   Signal.TSTP,
   Signal.TTIN,
   Signal.TTOU,
-]);
-const FORK_EVENTS: ReadonlySet<number> = new Set([
-  PTRACE_EVENT_FORK,
-  PTRACE_EVENT_VFORK,
-  PTRACE_EVENT_CLONE,
 ]);
 
 /** An exec that was allowed and has not been seen to happen yet. */
@@ -65,6 +55,8 @@ export class ExecVerifier {
   /** The exec that was let go last, as long as it is awaited. */
   #latest: FollowedExec | null = null;
   #hasAbandoned = false;
+  /** Of the last caller whose exec failed while it was held. */
+  #failedTid = 0;
 
   constructor(options: {
     readonly tracer: Tracer;
@@ -101,7 +93,7 @@ export class ExecVerifier {
   startIsLate(): void {
     if (this.#latest === null) return;
     this.#latest.isLate = true;
-    this.#hold.end(this.#latest.facts.view.tid);
+    this.#hold.leave();
   }
 
   /** Whether there are tracees whose stops matter. */
@@ -117,21 +109,25 @@ export class ExecVerifier {
     return false;
   }
 
-  /**
-   * Attaches to a caller that is parked in its exec. `isAlone` says that the others can wait until
-   * this one has started.
-   */
-  attach(tid: number, { willStart, isLoading }: Judgement, isAlone: boolean): number {
+  /** Attaches to a caller that is parked in its exec. */
+  attach(tid: number): number {
     // Still attached: its last exec failed, and this is the next one.
     if (this.#pending.has(tid)) {
       this.#forget(tid);
       return 0;
     }
-    const isQuick = isAlone && willStart && !isLoading && this.#pending.size === 0;
-    const holds = isQuick && this.#hold.isFree;
-    const seized = this.#tracer.seize(tid, { withForks: holds });
-    if (seized === 0 && holds) this.#hold.begin(tid);
-    return seized;
+    return this.#tracer.seize(tid);
+  }
+
+  /**
+   * To be called just before an exec is let go, if all others can wait for it. The caller is held,
+   * so it must not get back to its own code if the exec fails: it is told to stop there. (One that
+   * is held costs little to tell. It goes on with a signal pending, which some file systems take for
+   * a reason to give up: a caller whose exec failed so is not held again.)
+   */
+  prepare(tid: number, { willStart, isLoading }: Judgement): void {
+    if (!willStart || isLoading || this.#pending.size > 0 || tid === this.#failedTid) return;
+    if (this.#hold.begin(tid)) this.#tracer.interrupt(tid);
   }
 
   /** To be called when the exec was let go: from here on its outcome is awaited. */
@@ -176,26 +172,16 @@ export class ExecVerifier {
       this.#verify(report.pid, pending);
       return true;
     }
-    if (FORK_EVENTS.has(report.event)) this.#letGoChild(report.pid);
     const known = this.#pending.has(report.pid);
     // Any other stop is on the way back to user space: the exec failed.
     // The tracer's own stops carry an event; without one it is a signal of the program's.
     const isSignal = report.event === 0;
     const signal = isSignal && !this.#isOutdated(report) ? report.signal : 0;
-    if (known) this.#hold.end(report.pid);
-    // A child of the caller that is held, which stopped before its parent did.
-    else this.#hold.endFor(report.pid);
+    if (this.#hold.has(report.pid)) this.#failedTid = report.pid;
+    this.#hold.end(report.pid);
     const detached = this.#tracer.detach(report.pid, signal);
     this.#forget(report.pid);
     return known || detached === 0;
-  }
-
-  /** The exec of a caller that was held has failed, and it forks: its child is held with it. */
-  #letGoChild(pid: number): void {
-    const child = this.#tracer.stoppedChild(pid);
-    if (child === null) return;
-    this.#hold.endFor(child);
-    this.#tracer.detach(child);
   }
 
   /**
@@ -229,7 +215,7 @@ export class ExecVerifier {
       return;
     }
     if (!proceed) kill(pid, Signal.KILL);
-    this.#hold.endStarted(pending.facts.view.tid, pid);
+    this.#hold.end(pending.facts.view.tid, pid);
     this.#tracer.detach(pid);
   }
 

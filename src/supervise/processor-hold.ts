@@ -5,57 +5,42 @@ import { CurrentProcessor, ProcessorSet } from "../../ffi/calls/affinity.ts";
  * and the kernel likes to wake each where it is idle, on a processor that has to be roused and has
  * none of their memory at hand: that takes longer than all that is done in between.
  *
- * A program never gets to know: it is let go while it is stopped at its exec.
+ * Programs never get to know. Whoever holds a caller makes sure that it stops before it runs any
+ * code, whatever comes of its exec, and ends the hold there.
  */
 export class ProcessorHold {
   readonly #here = new CurrentProcessor();
   readonly #single = new ProcessorSet();
   readonly #callers = new ProcessorSet();
   readonly #own = new ProcessorSet();
-  readonly #found = new ProcessorSet();
   #tid = 0;
 
-  /** One caller is held at a time. */
-  get isFree(): boolean {
-    return this.#tid === 0;
-  }
-
-  /** Where it cannot be done, nothing but time is lost. */
-  begin(tid: number): void {
+  /** False where it cannot be done: nothing but time is lost. */
+  begin(tid: number): boolean {
     const here = this.#here.number();
-    if (here < 0 || !this.#callers.readFrom(tid) || !this.#callers.has(here)) return;
+    if (here < 0 || !this.#callers.readFrom(tid) || !this.#callers.has(here)) return false;
     this.#single.becomeSingle(here, this.#callers);
-    if (!this.#own.readFrom(0) || !this.#single.applyTo(tid)) return;
+    if (!this.#own.readFrom(0) || !this.#single.applyTo(tid)) return false;
     this.#tid = tid;
     this.#single.applyTo(0);
+    return true;
   }
 
-  /** Lets the program go that the caller has become, stopped before its first instruction. */
-  endStarted(tid: number, pid: number): void {
-    if (this.#tid !== tid) return;
-    this.#callers.applyTo(pid);
-    this.#end();
+  /** Whether this is the caller that is held. */
+  has(tid: number): boolean {
+    return tid !== 0 && tid === this.#tid;
   }
 
-  /** Lets the caller go whose exec has failed, or been given up. */
-  end(tid: number): void {
-    if (this.#tid !== tid || tid === 0) return;
-    this.#letGo(tid);
-    this.#end();
+  /** It takes its time: we go our own way meanwhile. */
+  leave(): void {
+    if (this.#tid !== 0) this.#own.applyTo(0);
   }
 
-  /** The same for a child that inherited the hold. */
-  endFor(child: number): void {
-    if (this.#tid !== 0) this.#letGo(child);
-  }
-
-  #end(): void {
+  /** Lets the caller go, which is `now` known by this id: an exec may have changed it. */
+  end(tid: number, now = tid): void {
+    if (!this.has(tid)) return;
     this.#tid = 0;
+    this.#callers.applyTo(now);
     this.#own.applyTo(0);
-  }
-
-  /** Unless it has chosen its processors itself by now. */
-  #letGo(tid: number): void {
-    if (this.#found.readFrom(tid) && this.#found.equals(this.#single)) this.#callers.applyTo(tid);
   }
 }

@@ -240,7 +240,7 @@ export class Session {
       log: this.#log,
       usesParent: compiled.usesParent,
       verifies,
-      isAlone: () => this.#stops.isApt,
+      isAlone: () => listener.wakesHere && this.#stops.isApt,
       expired,
       journalFailed: () => this.#journalFailed(),
     });
