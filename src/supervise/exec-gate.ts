@@ -34,8 +34,6 @@ export interface ExecGateParts {
   readonly usesParent: boolean;
   /** Null where ptrace cannot be had and the policy lets the run go on without it. */
   readonly verifies: boolean;
-  /** Whether programs are being started one after the other. */
-  readonly isAlone: () => boolean;
   readonly expired: () => boolean;
   /** Called when the journal fails; true if execs may go on without it. */
   readonly journalFailed: () => boolean;
@@ -173,7 +171,7 @@ export class ExecGate {
     judgement: Judgement,
     entry: PreparedEntry,
   ): void {
-    const { listener, verifier, finder, log, verifies, isAlone } = this.#parts;
+    const { listener, verifier, finder, log, verifies } = this.#parts;
     const attached = verifies ? verifier.attach(call.tid) : 0;
     if (attached < 0) {
       // Killed while it was judged: nothing will start, so nothing was denied.
@@ -193,7 +191,7 @@ export class ExecGate {
       listener.refuse(id, Errno.EACCES);
       return;
     }
-    if (verifies && isAlone()) verifier.prepare(call.tid, judgement);
+    if (verifies) verifier.prepare(call.tid, judgement);
     const proceeds = listener.proceed(id);
     if (verifies && proceeds) {
       verifier.follow(call.tid, { facts, judgement });

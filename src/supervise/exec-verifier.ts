@@ -49,6 +49,7 @@ export class ExecVerifier {
   readonly #events: VerifierEvents;
   readonly #nowMs: () => number;
   readonly #hold: ProcessorHold;
+  readonly #mayHold: () => boolean;
   readonly #pending = new Map<number, FollowedExec>();
   readonly #started: StartedPrograms;
   readonly #loaders: LoaderWatch;
@@ -65,6 +66,8 @@ export class ExecVerifier {
     readonly events: VerifierEvents;
     readonly nowMs: () => number;
     readonly hold: ProcessorHold;
+    /** Whether programs are being started one after the other, so that all others can wait. */
+    readonly mayHold: () => boolean;
     readonly started: StartedPrograms;
     readonly mapped: MappedFiles;
   }) {
@@ -74,6 +77,7 @@ export class ExecVerifier {
     this.#events = options.events;
     this.#nowMs = options.nowMs;
     this.#hold = options.hold;
+    this.#mayHold = options.mayHold;
     this.#started = options.started;
     this.#loaders = new LoaderWatch(options.tracer, options.mapped, (pending, pid, file) =>
       options.events.loaded(pending, pid, file),
@@ -120,14 +124,14 @@ export class ExecVerifier {
   }
 
   /**
-   * To be called just before an exec is let go, if all others can wait for it. The caller is held,
-   * so it must not get back to its own code if the exec fails: it is told to stop there. (One that
-   * is held costs little to tell. It goes on with a signal pending, which some file systems take for
-   * a reason to give up: a caller whose exec failed so is not held again.)
+   * To be called just before an exec is let go. A caller that is held must not get back to its own
+   * code if the exec fails, so it is told to stop there. (One that is held costs little to tell. But
+   * it goes on with a signal pending, for which some file systems give up: a caller whose exec
+   * failed so is not held again.)
    */
   prepare(tid: number, { willStart, isLoading }: Judgement): void {
     if (!willStart || isLoading || this.#pending.size > 0 || tid === this.#failedTid) return;
-    if (this.#hold.begin(tid)) this.#tracer.interrupt(tid);
+    if (this.#mayHold() && this.#hold.begin(tid)) this.#tracer.interrupt(tid);
   }
 
   /** To be called when the exec was let go: from here on its outcome is awaited. */
@@ -140,7 +144,8 @@ export class ExecVerifier {
   /**
    * An exec that succeeds is reported at once. One that fails is not: its caller runs on, attached.
    * It is made to stop, so that it can be let go. (To do that for every exec would cost a third of
-   * the whole; to do it before the answer would restart the call over and over.)
+   * the whole where the caller runs on another processor. Before the answer it would restart the
+   * call over and over, on kernels that do not wait for answers without signals.)
    */
   askAfter(beforeMs: number): void {
     for (const [tid, pending] of this.#pending) {

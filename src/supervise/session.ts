@@ -225,6 +225,7 @@ export class Session {
       events: mismatch,
       nowMs: this.#effects.nowMs,
       hold: new ProcessorHold(),
+      mayHold: () => listener.wakesHere && this.#stops.isApt,
       started: new StartedPrograms({ tracer, files, callers, finder, interpreters }),
       mapped,
     });
@@ -240,7 +241,6 @@ export class Session {
       log: this.#log,
       usesParent: compiled.usesParent,
       verifies,
-      isAlone: () => listener.wakesHere && this.#stops.isApt,
       expired,
       journalFailed: () => this.#journalFailed(),
     });
