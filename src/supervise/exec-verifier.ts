@@ -125,9 +125,9 @@ export class ExecVerifier {
 
   /**
    * To be called just before an exec is let go. A caller that is held must not get back to its own
-   * code if the exec fails, so it is told to stop there. (One that is held costs little to tell. But
+   * code if the exec fails, so it is told to stop there, which costs little on this processor. But
    * it goes on with a signal pending, for which some file systems give up: a caller whose exec
-   * failed so is not held again.)
+   * failed so is not held again.
    */
   prepare(tid: number, { willStart, isLoading }: Judgement): void {
     if (!willStart || isLoading || this.#pending.size > 0 || tid === this.#failedTid) return;
