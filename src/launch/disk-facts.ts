@@ -4,7 +4,6 @@ import {
   AT_FDCWD,
   AT_SYMLINK_NOFOLLOW,
   O_PATH,
-  RESOLVE_NO_SYMLINKS,
   S_IFDIR,
   S_IFMT,
   S_IFREG,
@@ -25,9 +24,6 @@ import { MountTable } from "./mount-table.ts";
 
 const LINKS_MAX = 40;
 const ROOT: PathFact = { kind: "directory", realPath: "/" };
-
-/** A path that has another spelling: `//`, `.`, `..`, or a slash at its end. */
-const UNFOLDED = /\/(?:\.{0,2}(?:\/|$))/;
 
 /** Nearly every path is ASCII, which is the same in both forms. */
 const ASCII = /^[\x20-\x7e]*$/;
@@ -65,16 +61,10 @@ export class DiskFacts implements PathFacts {
     if (path === "/") return ROOT;
     const absent = this.#absent(path);
     if (absent !== null) return absent;
-    const bytes = toBytes(path);
-    // Where no link is on the way, the path is real as it stands, and need not be asked for.
-    const plain = UNFOLDED.test(path)
-      ? -Errno.ELOOP
-      : this.#files.openResolving(bytes, O_PATH, RESOLVE_NO_SYMLINKS, AT_FDCWD);
-    const isAskedAgain = plain === -Errno.ELOOP || plain === -Errno.ENOSYS;
-    const fd = isAskedAgain ? this.#files.open(bytes, O_PATH) : plain;
+    const fd = this.#files.open(toBytes(path), O_PATH);
     if (fd >= 0) {
       const stat = this.#files.stat(fd, "", AT_EMPTY_PATH);
-      const link = isAskedAgain ? this.#files.readlink(`/proc/self/fd/${fd}`) : bytes;
+      const link = this.#files.readlink(`/proc/self/fd/${fd}`);
       this.#files.close(fd);
       if (stat === null || link === null) return { kind: "unreachable", realPath: path };
       const isDirectory = (stat.mode & S_IFMT) === S_IFDIR;
