@@ -12,6 +12,8 @@ const BASES_MAX = 64;
 export interface PolicyContext {
   readonly env: (name: string) => string | undefined;
   readonly home: string | undefined;
+  /** `run` is silent about what `check` warns of. */
+  readonly wantsWarnings?: boolean;
 }
 
 export interface LoadedPolicy {

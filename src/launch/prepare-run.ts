@@ -78,7 +78,7 @@ export async function prepareRun(
     return err(refusal(125, `--keep-fd ${closed}: no descriptor of that number is open`));
   }
   const context = policyContext(caller);
-  const loaded = loadPolicy(request.policy, context);
+  const loaded = loadPolicy(request.policy, { ...context, wantsWarnings: false });
   if (!loaded.ok) {
     const message = "the policy has errors, so nothing was started";
     return err({ exit: 125, message, hint: null, diagnostics: loaded.error });

@@ -15,6 +15,7 @@ import {
 import type { Action, Condition } from "./model.ts";
 import { baseName } from "./path-name.ts";
 import { type RequestFacts, withoutMark } from "./request-facts.ts";
+import { hasRequired, requiredText } from "./required-text.ts";
 import { unreachable } from "./result.ts";
 
 export interface CompiledCondition {
@@ -121,8 +122,10 @@ function contains(argv: readonly string[], texts: readonly string[]): boolean {
 /** Compiling costs more than a search, so a pattern is compiled when it is first needed. */
 function regexSearch(patterns: readonly string[], breadth: Breadth): (text: string) => boolean {
   const compiled: (LinearRegex | undefined)[] = patterns.map(() => undefined);
+  const required = patterns.map(requiredText);
   return (text) => {
     for (let i = 0; i < patterns.length; i++) {
+      if (!hasRequired(text, required[i] ?? null)) continue;
       let regex = compiled[i];
       if (regex === undefined) {
         const result = compileLinearRegex(patterns[i] as string, { dotAll: breadth === "wide" });

@@ -28,6 +28,8 @@ export interface ParseContext {
   readonly skipTests?: (name: string) => boolean;
   /** Leaves `${NAME}` and `~` in grants as they are: the policy will be used somewhere else. */
   readonly keepsVariables?: boolean;
+  /** Whether anybody reads them: to find rules that never match is most of the work. */
+  readonly wantsWarnings?: boolean;
 }
 
 export interface ParsedPolicy {
@@ -56,8 +58,10 @@ export function parsePolicy(
     judgeTests(whole, problems);
   }
   if (problems.errors.length > 0) return err(inOrder(problems.errors));
-  warnShadowedRules(policy, problems);
-  warnWeakRules(policy, problems);
+  if (context.wantsWarnings !== false) {
+    warnShadowedRules(policy, problems);
+    warnWeakRules(policy, problems);
+  }
   return ok({ policy, warnings: problems.warnings });
 }
 
