@@ -4,6 +4,7 @@ import { KernelBuffer } from "../../ffi/calls/libc.ts";
 import type { PathView, ProgramFile, ProgramFinder } from "./program-file.ts";
 
 const MAPS_BYTES = 16 * 1024;
+const LOOKS_MAX = 4;
 
 /** A file that a process has mapped: its name now, and which file it is whatever its name. */
 export interface MappedFile {
@@ -26,9 +27,18 @@ export class MappedFiles {
 
   /** The files besides the program itself, in the order of addresses; null if it cannot be told. */
   of(pid: number): MappedFile[] | null {
-    const exePath = this.#files.readlink(`/proc/${pid}/exe`);
-    const length = this.#files.slurpRecords(`/proc/${pid}/maps`, this.#maps);
-    if (exePath === null || length <= 0 || length >= MAPS_BYTES) return null;
+    for (let look = 0; look < LOOKS_MAX; look++) {
+      const exePath = this.#files.readlink(`/proc/${pid}/exe`);
+      const length = this.#files.slurpRecords(`/proc/${pid}/maps`, this.#maps);
+      if (exePath === null || length <= 0 || length >= MAPS_BYTES) return null;
+      // Renamed or removed in between, the program would pass for another file.
+      const isStill = this.#files.readlink(`/proc/${pid}/exe`) === exePath;
+      if (isStill) return this.#others(exePath, length);
+    }
+    return null;
+  }
+
+  #others(exePath: string, length: number): MappedFile[] {
     // The one character that maps cannot show as it is.
     const shownPath = exePath.replaceAll("\n", "\\012");
     const found: MappedFile[] = [];
