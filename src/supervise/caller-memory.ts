@@ -10,7 +10,7 @@ const ARGV_BYTES_MAX = 6 * 1024 * 1024;
 const POINTERS_PER_READ = 64;
 const WINDOW_BYTES = ARGUMENT_BYTES_MAX + 1;
 const FIRST_READ_BYTES = 1024;
-const USUAL_PATH_BYTES = 256;
+const PAGE_BYTES = 4096;
 const ADDRESS_MAX = Number.MAX_SAFE_INTEGER - ARGV_BYTES_MAX;
 
 /**
@@ -34,16 +34,20 @@ export class CallerMemory {
     this.#pointersStart = 0;
   }
 
-  /** Turns to a thread and fetches, if it can be done in one go, what its exec points to. */
+  /**
+   * Turns to a thread and fetches, if it can be done in one go, what its exec points to. The whole
+   * page that the path starts in: arguments are often near it.
+   */
   turnToExec(tid: number, pathAddress: number, argvAddress: number): void {
     this.turnTo(tid);
+    const page = pathAddress - (pathAddress % PAGE_BYTES);
     const isFetched = this.#memory.readPair(
       tid,
-      { address: pathAddress, into: this.#window, length: USUAL_PATH_BYTES },
+      { address: page, into: this.#window, length: PAGE_BYTES },
       { address: argvAddress, into: this.#pointers, length: POINTERS_PER_READ * 8 },
     );
-    this.#windowStart = pathAddress;
-    this.#windowLength = isFetched ? USUAL_PATH_BYTES : 0;
+    this.#windowStart = page;
+    this.#windowLength = isFetched ? PAGE_BYTES : 0;
     this.#pointersStart = isFetched ? argvAddress : 0;
   }
 

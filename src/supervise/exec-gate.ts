@@ -55,11 +55,12 @@ interface ExecCall {
 /** Answers execve and execveat. */
 export class ExecGate {
   readonly #parts: ExecGateParts;
-  readonly #memory = new ExecMemory();
+  readonly #memory: ExecMemory;
   readonly #deferred: DeferredExecs<ExecCall>;
 
   constructor(parts: ExecGateParts) {
     this.#parts = parts;
+    this.#memory = new ExecMemory(parts.files);
     this.#deferred = new DeferredExecs({
       mustWait: ({ tid, status }) => parts.verifier.hasSibling(tid, status.tgid),
       isAlive: (id) => parts.listener.alive(id),
@@ -119,6 +120,11 @@ export class ExecGate {
   }
 
   #judge(id: bigint, call: ExecCall): void {
+    const known = this.#isRepeatable(call) ? this.#memory.get(call) : undefined;
+    if (known !== undefined) {
+      this.#allow(id, call, factsAgain(call, known), known.judgement, known.entry);
+      return;
+    }
     const base = this.#base(call);
     const file = base === null ? -Errno.EBADF : this.#find(call, base);
     if (typeof file === "number") {
@@ -126,18 +132,17 @@ export class ExecGate {
       this.#refuseLookup(id, call, invoked ?? call.path, file);
       return;
     }
-    const key = this.#parts.usesParent || !isPlainCall(call) ? null : ExecMemory.key(call, file);
-    const known = key === null ? undefined : this.#memory.get(key);
-    if (known === undefined) this.#judgeAnew(id, call, file, { base: base ?? call.cwd, key });
-    else this.#allow(id, call, factsAgain(call, file, known), known.judgement, known.entry);
+    this.#judgeAnew(id, call, file, base ?? call.cwd);
   }
 
-  #judgeAnew(
-    id: bigint,
-    call: ExecCall,
-    file: ProgramFile,
-    { base, key }: { readonly base: string; readonly key: string | null },
-  ): void {
+  /** Whether the path alone, as text, says which name was meant, and nothing else is looked at. */
+  #isRepeatable({ path, dirFd, flags }: ExecCall): boolean {
+    const { verifies, usesParent } = this.#parts;
+    if (!verifies || usesParent || flags !== 0 || path === "" || path.includes("..")) return false;
+    return dirFd === AT_FDCWD || path.startsWith("/");
+  }
+
+  #judgeAnew(id: bigint, call: ExecCall, file: ProgramFile, base: string): void {
     const { identities, usesParent, log } = this.#parts;
     const facts: ExecFacts = {
       view: { tid: call.tid, tgid: call.status.tgid },
@@ -152,9 +157,9 @@ export class ExecGate {
     const judgement = this.#parts.judge.judge(facts, scriptName(call), this.#parts.expired);
     const entry = log.prepare(execEntry("exec", processes(call), facts, judgement.verdict));
     if (judgement.verdict.action === "allow") {
-      if (key !== null && judgement.isPlain) {
+      if (this.#isRepeatable(call) && judgement.isPlain && file.kind === "file") {
         const { invoked, argv, cmdline } = facts;
-        this.#memory.remember(key, { invoked, argv, cmdline, judgement, entry });
+        this.#memory.remember({ inputs: call, invoked, argv, cmdline, file, judgement, entry });
       }
       this.#allow(id, call, facts, judgement, entry);
       return;
@@ -191,7 +196,6 @@ export class ExecGate {
       listener.refuse(id, Errno.EACCES);
       return;
     }
-    if (verifies) verifier.prepare(call.tid, judgement);
     const proceeds = listener.proceed(id);
     if (verifies && proceeds) {
       verifier.follow(call.tid, { facts, judgement });
@@ -279,13 +283,7 @@ function processes({ status }: ExecCall): { pid: number; ppid: number } {
   return { pid: status.tgid, ppid: status.ppid };
 }
 
-/** Whether the path alone, as text, says which name was meant. */
-function isPlainCall({ path, dirFd, flags }: ExecCall): boolean {
-  if (flags !== 0 || path === "" || path.includes("..")) return false;
-  return dirFd === AT_FDCWD || path.startsWith("/");
-}
-
-function factsAgain(call: ExecCall, file: ProgramFile, known: RememberedExec): ExecFacts {
+function factsAgain(call: ExecCall, known: RememberedExec): ExecFacts {
   return {
     view: { tid: call.tid, tgid: call.status.tgid },
     invoked: known.invoked,
@@ -294,6 +292,6 @@ function factsAgain(call: ExecCall, file: ProgramFile, known: RememberedExec): E
     parent: null,
     argv: known.argv,
     cmdline: known.cmdline,
-    file,
+    file: known.file,
   };
 }

@@ -6,7 +6,6 @@ import type { CallerReader } from "./caller.ts";
 import type { ExecFacts, Judgement } from "./exec-judge.ts";
 import { LoaderWatch } from "./loader-watch.ts";
 import type { MappedFile, MappedFiles } from "./mapped-files.ts";
-import type { ProcessorHold } from "./processor-hold.ts";
 import type { ProgramFinder } from "./program-file.ts";
 import type { StartedProgram, StartedPrograms } from "./started-program.ts";
 
@@ -48,16 +47,12 @@ export class ExecVerifier {
   readonly #finder: ProgramFinder;
   readonly #events: VerifierEvents;
   readonly #nowMs: () => number;
-  readonly #hold: ProcessorHold;
-  readonly #mayHold: () => boolean;
   readonly #pending = new Map<number, FollowedExec>();
   readonly #started: StartedPrograms;
   readonly #loaders: LoaderWatch;
   /** The exec that was let go last, as long as it is awaited. */
   #latest: FollowedExec | null = null;
   #hasAbandoned = false;
-  /** Of the last caller whose exec failed while it was held. */
-  #failedTid = 0;
 
   constructor(options: {
     readonly tracer: Tracer;
@@ -65,9 +60,6 @@ export class ExecVerifier {
     readonly finder: ProgramFinder;
     readonly events: VerifierEvents;
     readonly nowMs: () => number;
-    readonly hold: ProcessorHold;
-    /** Whether programs are being started one after the other, so that all others can wait. */
-    readonly mayHold: () => boolean;
     readonly started: StartedPrograms;
     readonly mapped: MappedFiles;
   }) {
@@ -76,8 +68,6 @@ export class ExecVerifier {
     this.#finder = options.finder;
     this.#events = options.events;
     this.#nowMs = options.nowMs;
-    this.#hold = options.hold;
-    this.#mayHold = options.mayHold;
     this.#started = options.started;
     this.#loaders = new LoaderWatch(options.tracer, options.mapped, (pending, pid, file) =>
       options.events.loaded(pending, pid, file),
@@ -95,9 +85,7 @@ export class ExecVerifier {
   }
 
   startIsLate(): void {
-    if (this.#latest === null) return;
-    this.#latest.isLate = true;
-    this.#hold.leave();
+    if (this.#latest !== null) this.#latest.isLate = true;
   }
 
   /** Whether there are tracees whose stops matter. */
@@ -123,17 +111,6 @@ export class ExecVerifier {
     return this.#tracer.seize(tid);
   }
 
-  /**
-   * To be called just before an exec is let go. A caller that is held must not get back to its own
-   * code if the exec fails, so it is told to stop there, which costs little on this processor. But
-   * it goes on with a signal pending, for which some file systems give up: a caller whose exec
-   * failed so is not held again.
-   */
-  prepare(tid: number, { willStart, isLoading }: Judgement): void {
-    if (!willStart || isLoading || this.#pending.size > 0 || tid === this.#failedTid) return;
-    if (this.#mayHold() && this.#hold.begin(tid)) this.#tracer.interrupt(tid);
-  }
-
   /** To be called when the exec was let go: from here on its outcome is awaited. */
   follow(tid: number, pending: PendingExec): void {
     const { facts, judgement } = pending;
@@ -144,8 +121,7 @@ export class ExecVerifier {
   /**
    * An exec that succeeds is reported at once. One that fails is not: its caller runs on, attached.
    * It is made to stop, so that it can be let go. (To do that for every exec would cost a third of
-   * the whole where the caller runs on another processor. Before the answer it would restart the
-   * call over and over, on kernels that do not wait for answers without signals.)
+   * the whole, and a file system that heeds signals might make the exec fail.)
    */
   askAfter(beforeMs: number): void {
     for (const [tid, pending] of this.#pending) {
@@ -158,7 +134,6 @@ export class ExecVerifier {
   /** Attached, but the exec will not go on after all. */
   abandon(tid: number): void {
     this.#hasAbandoned = true;
-    this.#hold.end(tid);
     this.#tracer.interrupt(tid);
   }
 
@@ -182,8 +157,6 @@ export class ExecVerifier {
     // The tracer's own stops carry an event; without one it is a signal of the program's.
     const isSignal = report.event === 0;
     const signal = isSignal && !this.#isOutdated(report) ? report.signal : 0;
-    if (this.#hold.has(report.pid)) this.#failedTid = report.pid;
-    this.#hold.end(report.pid);
     const detached = this.#tracer.detach(report.pid, signal);
     this.#forget(report.pid);
     return known || detached === 0;
@@ -220,7 +193,6 @@ export class ExecVerifier {
       return;
     }
     if (!proceed) kill(pid, Signal.KILL);
-    this.#hold.end(pending.facts.view.tid, pid);
     this.#tracer.detach(pid);
   }
 
@@ -237,7 +209,6 @@ export class ExecVerifier {
   }
 
   #forget(tid: number): void {
-    this.#hold.end(tid);
     const pending = this.#take(tid);
     if (pending !== null) this.#finder.release(pending.facts.file);
   }

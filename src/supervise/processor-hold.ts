@@ -1,46 +1,64 @@
+import { AT_FDCWD } from "../../ffi/abi/file.ts";
 import { CurrentProcessor, ProcessorSet } from "../../ffi/calls/affinity.ts";
+import { listDirectory } from "../../ffi/calls/directory.ts";
+import type { FileCalls } from "../../ffi/calls/file.ts";
+
+/** Between two times that we go where our callers are, if they have moved. */
+const TURNS_MAX = 32;
+const OWN_THREADS = "/proc/self/task";
 
 /**
- * Keeps a caller and us on one processor while its program starts. The two take turns four times,
- * and the kernel likes to wake each where it is idle, on a processor that has to be roused and has
- * none of their memory at hand: that takes longer than all that is done in between.
- *
- * Programs never get to know. Whoever holds a caller makes sure that it stops before it runs any
- * code, whatever comes of its exec, and ends the hold there.
+ * Keeps us on one processor while programs are started one after the other. A caller and we take
+ * turns, and the kernel likes to wake each of us where it is idle: on a processor that has to be
+ * roused and has none of our memory at hand, which takes longer than all that is done in between.
+ * If we do not move, neither do they, although nothing is ever asked of them.
  */
 export class ProcessorHold {
+  readonly #files: FileCalls;
   readonly #here = new CurrentProcessor();
   readonly #single = new ProcessorSet();
-  readonly #callers = new ProcessorSet();
   readonly #own = new ProcessorSet();
-  #tid = 0;
+  #isHeld = false;
+  #turns = 0;
+  #threads = 0;
 
-  /** False where it cannot be done: nothing but time is lost. */
-  begin(tid: number): boolean {
+  constructor(files: FileCalls) {
+    this.#files = files;
+  }
+
+  /** Stays where we are. If it cannot be done, nothing but time is lost. */
+  begin(): void {
+    if (this.#isHeld) return;
     const here = this.#here.number();
-    if (here < 0 || !this.#callers.readFrom(tid) || !this.#callers.has(here)) return false;
-    this.#single.becomeSingle(here, this.#callers);
-    if (!this.#own.readFrom(0) || !this.#single.applyTo(tid)) return false;
-    this.#tid = tid;
-    this.#single.applyTo(0);
-    return true;
+    // Asked anew each time: whoever runs us may have chosen other processors for us meanwhile.
+    if (here < 0 || !this.#own.readFrom(0)) return;
+    this.#threads = this.#countThreads();
+    this.#single.becomeSingle(here, this.#own);
+    this.#isHeld = this.#single.applyTo(0);
   }
 
-  /** Whether this is the caller that is held. */
-  has(tid: number): boolean {
-    return tid !== 0 && tid === this.#tid;
+  /** Now and then the next call may wake us where its caller is. */
+  tick(): void {
+    this.#turns++;
+    if (this.#turns >= TURNS_MAX) this.end();
   }
 
-  /** It takes its time: we go our own way meanwhile. */
-  leave(): void {
-    if (this.#tid !== 0) this.#own.applyTo(0);
-  }
-
-  /** Lets the caller go, which is `now` known by this id: an exec may have changed it. */
-  end(tid: number, now = tid): void {
-    if (!this.has(tid)) return;
-    this.#tid = 0;
-    this.#callers.applyTo(now);
+  end(): void {
+    this.#turns = 0;
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
     this.#own.applyTo(0);
+    if (this.#countThreads() !== this.#threads) this.#freeThreads();
+  }
+
+  #countThreads(): number {
+    return this.#files.stat(AT_FDCWD, OWN_THREADS, 0)?.links ?? 0;
+  }
+
+  /** Those that the runtime has started in our name were given our one processor. */
+  #freeThreads(): void {
+    const threads = listDirectory(this.#files, OWN_THREADS);
+    if (typeof threads === "number") return;
+    for (const { name } of threads) this.#own.applyTo(Number(name));
   }
 }

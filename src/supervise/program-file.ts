@@ -12,9 +12,13 @@ const LINKS_MAX = 40;
 const LINKED_MAX = 1024;
 const DOT_DOT = /\/\.\.(?:\/|$)/;
 const MEMFD = "/memfd:";
-const DELETED = " (deleted)";
+/** What /proc adds to the name of a file that has none any more. */
+export const DELETED = " (deleted)";
 
-/** A file held by an O_PATH descriptor, so that its inode cannot be reused while it is judged. */
+/**
+ * A file held by an O_PATH descriptor, so that its inode cannot be reused while it is judged. What
+ * was judged before is not held (NOT_HELD): what started is compared with all of it instead.
+ */
 export interface ProgramFile {
   readonly fd: number;
   /** One character a byte: the path, `memfd:NAME`, or `/path (deleted)`. */
@@ -22,6 +26,8 @@ export interface ProgramFile {
   readonly kind: "file" | "memfd" | "deleted";
   readonly stat: FileStat;
 }
+
+export const NOT_HELD = -1;
 
 export interface PathView {
   /** Whose view of /proc/self and of relative paths. */
@@ -144,7 +150,7 @@ export class ProgramFinder {
   }
 
   release(file: ProgramFile): void {
-    this.#files.close(file.fd);
+    if (file.fd !== NOT_HELD) this.#files.close(file.fd);
   }
 
   /** Component by component, with /proc/self read as the caller's; notes the `links` it follows. */

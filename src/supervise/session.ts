@@ -98,6 +98,7 @@ export class Session {
   readonly #surroundings: SurroundingsMap | null;
   readonly #judge: ExecJudge;
   readonly #tracer = new Tracer();
+  readonly #listener = new Listener();
   readonly #stops: StopWait;
   readonly #identities: ProcessIdentities;
   readonly #numbers: CallNumbers = callNumbers();
@@ -115,6 +116,8 @@ export class Session {
       tracer: this.#tracer,
       signals: new StopSignals(),
       timer: IntervalTimer.ofThisThread(),
+      hold: new ProcessorHold(ready.files),
+      wakesHere: () => this.#listener.wakesHere,
       nowMs: effects.nowMs,
     });
     const { neighbours } = config;
@@ -137,7 +140,7 @@ export class Session {
   run({ awaitListener, commandPid, childEventsFd, go }: SessionStart): SessionResult | null {
     const { waitAll } = this.#config;
     const { files, callers, finder } = this.#ready;
-    const listener = new Listener();
+    const listener = this.#listener;
     const { gate, verifier } = this.#execParts(listener);
     const sockets = new SocketCalls();
     const { nowMs } = this.#effects;
@@ -224,8 +227,6 @@ export class Session {
       finder,
       events: mismatch,
       nowMs: this.#effects.nowMs,
-      hold: new ProcessorHold(),
-      mayHold: () => listener.wakesHere && this.#stops.isApt,
       started: new StartedPrograms({ tracer, files, callers, finder, interpreters }),
       mapped,
     });

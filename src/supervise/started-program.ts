@@ -1,6 +1,6 @@
 import { Errno } from "../../ffi/abi/errno.ts";
 import { AT_FDCWD, O_PATH } from "../../ffi/abi/file.ts";
-import type { FileCalls } from "../../ffi/calls/file.ts";
+import type { FileCalls, FileStat } from "../../ffi/calls/file.ts";
 import { KernelBuffer } from "../../ffi/calls/libc.ts";
 import type { Tracer } from "../../ffi/calls/tracer.ts";
 import type { CallerReader } from "./caller.ts";
@@ -8,7 +8,7 @@ import { splitCmdline } from "./caller-memory.ts";
 import type { ElfInterpreters } from "./elf-interpreters.ts";
 import type { PendingExec } from "./exec-verifier.ts";
 import type { MappedFile } from "./mapped-files.ts";
-import type { ProgramFile, ProgramFinder } from "./program-file.ts";
+import { DELETED, NOT_HELD, type ProgramFile, type ProgramFinder } from "./program-file.ts";
 import { StartedArgv } from "./started-argv.ts";
 
 const CMDLINE_BYTES = 64 * 1024;
@@ -51,6 +51,7 @@ export class StartedPrograms {
   isAsJudged(pid: number, { facts, judgement }: PendingExec): boolean {
     const exe = this.#files.stat(AT_FDCWD, `/proc/${pid}/exe`, 0);
     if (exe === null || exe.id !== judgement.expectedFileId) return false;
+    if (facts.file.fd === NOT_HELD && !this.#isUnmoved(pid, exe, facts.file)) return false;
     const { expectedCmdline, expectedCount } = judgement;
     const isSameArgv =
       this.#argv.equals(pid, expectedCmdline, expectedCount) ||
@@ -58,6 +59,18 @@ export class StartedPrograms {
     if (!isSameArgv) return false;
     if (judgement.dependsOnCwd && this.#callers.cwd(pid) !== facts.cwd) return false;
     return this.#interpreters.isHarmless(exe) || this.#interpreters.of(pid, exe)?.length === 0;
+  }
+
+  /**
+   * For a file that was not held, and so might have been moved, or its number given to another. One
+   * that was removed since, or replaced, is what it was.
+   */
+  #isUnmoved(pid: number, exe: FileStat, { stat, realPath }: ProgramFile): boolean {
+    const link = `/proc/${pid}/exe`;
+    const name = this.#files.readlink(link);
+    if (name === realPath) return exe.changed === stat.changed;
+    // The link count is looked at last: a file that merely has such a name has one.
+    return name === realPath + DELETED && this.#files.stat(AT_FDCWD, link, 0)?.links === 0;
   }
 
   /** The slow way, for what has a stack of another shape: 32-bit programs. */

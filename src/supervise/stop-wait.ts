@@ -1,12 +1,16 @@
 import type { IntervalTimer } from "../../ffi/calls/interval-timer.ts";
 import type { StopSignals } from "../../ffi/calls/stop-signals.ts";
 import type { Tracer, WaitReport } from "../../ffi/calls/tracer.ts";
+import type { ProcessorHold } from "./processor-hold.ts";
 
 export interface StopWaitParts {
   readonly tracer: Tracer;
   readonly signals: StopSignals;
   /** Null where there is none: then no wait could be ended, and none is begun. */
   readonly timer: IntervalTimer | null;
+  readonly hold: ProcessorHold;
+  /** Whether callers are woken where we are: only then do they stay with us. */
+  readonly wakesHere: () => boolean;
   readonly nowMs: () => number;
 }
 
@@ -46,18 +50,26 @@ export class StopWait {
     this.#turn++;
     if (this.#endedMs === 0) return;
     const isCrowded = this.#parts.nowMs() - this.#endedMs < CROWDED_MS;
-    if (isCrowded) this.#crowdedUntil = this.#turn + CROWDED_TURNS;
+    if (isCrowded) this.#beCrowded();
     this.#endedMs = 0;
+  }
+
+  #beCrowded(): void {
+    this.#crowdedUntil = this.#turn + CROWDED_TURNS;
+    this.#parts.hold.end();
   }
 
   /** `none` if it takes too long. */
   next(): WaitReport | "none" | "childless" {
-    const { tracer, signals, timer, nowMs } = this.#parts;
+    const { tracer, signals, timer, hold, wakesHere, nowMs } = this.#parts;
     if (!signals.isMuted) {
       signals.mute();
       timer?.start(WAIT_MS);
     }
+    if (wakesHere()) hold.begin();
     const report = tracer.awaitNext();
+    if (report === "none") hold.end();
+    else hold.tick();
     this.#endedMs = nowMs();
     return report;
   }
@@ -72,5 +84,6 @@ export class StopWait {
   end(): void {
     this.#parts.timer?.stop();
     this.#parts.signals.unmute();
+    this.#parts.hold.end();
   }
 }

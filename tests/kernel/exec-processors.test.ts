@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { Workplace } from "./faraday-run.ts";
 import { allowBut, compile, exe } from "./test-programs.ts";
@@ -77,7 +78,7 @@ afterAll(() => place[Symbol.dispose]());
 
 describe("a program may run on the processors that it could run on without Faraday", () => {
   test.each([
-    { chosen: "never", program: "counter", because: "it is not held where it started" },
+    { chosen: "never", program: "counter", because: "it is not kept where it started" },
     { chosen: "never", program: "broken", because: "nor is a caller whose exec failed" },
     { chosen: "before", program: "counter", because: "a choice of its own stands" },
     { chosen: "before", program: "broken", because: "even where the exec fails" },
@@ -94,11 +95,38 @@ describe("a program may run on the processors that it could run on without Farad
     expect(kept.records.at(-1)?.counts?.mismatch).toBe(0);
   });
 
-  test("an exec of a thread that takes long ends in a program that is not held", async () => {
+  test("an exec of a thread that takes long ends in a program that is not kept", async () => {
     const command = [place.at("slow"), place.at("counter")];
     const bare = await place.bare(command);
     const kept = await place.faraday(command, { policy });
     expect(bare.stdout).toContain("self");
     expect(kept.stdout.split("\n").toSorted()).toEqual(bare.stdout.split("\n").toSorted());
   });
+});
+
+/** The processors that each thread of a process may run on. */
+function processorsOf(pid: number | "self"): readonly string[] {
+  return readdirSync(`/proc/${pid}/task`).map((tid) => {
+    const status = readFileSync(`/proc/${pid}/task/${tid}/status`, "latin1");
+    return /^Cpus_allowed_list:\t(.*)$/m.exec(status)?.[1] ?? "";
+  });
+}
+
+test("who judges stays where programs start, and is free again when none do", async () => {
+  const command = [
+    "bash",
+    "-c",
+    "for ((i = 0; i < 100; i++)); do /bin/true; done; echo done; read",
+  ];
+  const { words } = place.faradayWords(command, { policy });
+  const run = Bun.spawn([...words], { stdin: "pipe", stdout: "pipe", stderr: "ignore" });
+  const { value } = await run.stdout.getReader().read();
+  expect(new TextDecoder().decode(value)).toBe("done\n");
+  const all = processorsOf("self");
+  const isFree = (): boolean => processorsOf(run.pid).every((each) => all.includes(each));
+  for (let look = 0; look < 500 && !isFree(); look++) await Bun.sleep(10);
+  expect(processorsOf(run.pid)).toEqual(processorsOf(run.pid).map(() => all[0] ?? ""));
+  run.stdin.end();
+  // `read` fails at the end of its input, as it does without Faraday.
+  expect(await run.exited).toBe(1);
 });
