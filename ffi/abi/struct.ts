@@ -1,43 +1,31 @@
-/** A C struct as a declaration: field types in order, from which offsets and size follow. */
-export interface Scalar {
-  readonly bytes: 1 | 2 | 4 | 8;
-  readonly signed: boolean;
-}
-
-export const u8: Scalar = { bytes: 1, signed: false };
-export const u16: Scalar = { bytes: 2, signed: false };
-export const u32: Scalar = { bytes: 4, signed: false };
-export const i32: Scalar = { bytes: 4, signed: true };
-export const u64: Scalar = { bytes: 8, signed: false };
-export const i64: Scalar = { bytes: 8, signed: true };
-
-export interface ArrayField {
-  readonly of: Scalar;
-  readonly count: number;
-}
-
-export function array(of: Scalar, count: number): ArrayField {
-  return { of, count };
-}
-
-type Field = Scalar | ArrayField | StructLayout<string>;
-
-export interface StructLayout<Name extends string> {
+/** What a field of a struct takes. (Its sign is in its name, for who reads the declaration.) */
+export interface Field {
   readonly size: number;
   readonly align: number;
+}
+
+const scalar = (bytes: 1 | 2 | 4 | 8): Field => ({ size: bytes, align: bytes });
+
+export const u8 = scalar(1);
+export const u16 = scalar(2);
+export const u32 = scalar(4);
+export const i32 = scalar(4);
+export const u64 = scalar(8);
+export const i64 = scalar(8);
+
+export function array({ size, align }: Field, count: number): Field {
+  return { size: size * count, align };
+}
+
+export interface StructLayout<Name extends string> extends Field {
   /** Byte offset of each field. */
   readonly at: Readonly<Record<Name, number>>;
 }
 
-function extent(field: Field): { size: number; align: number } {
-  if ("at" in field) return { size: field.size, align: field.align };
-  if ("of" in field) return { size: field.of.bytes * field.count, align: field.of.bytes };
-  return { size: field.bytes, align: field.bytes };
-}
-
-const roundUp = (value: number, to: number): number => Math.ceil(value / to) * to;
-
-/** Lays a struct out as the x86_64 and aarch64 ABIs do: natural alignment, or none if packed. */
+/**
+ * Lays a C struct out as the x86_64 and aarch64 ABIs do: natural alignment, or none if packed. All
+ * of them are laid out at every start, so nothing is called for each field.
+ */
 export function struct<F extends Readonly<Record<string, Field>>>(
   fields: F,
   options: { readonly packed?: boolean } = {},
@@ -45,16 +33,16 @@ export function struct<F extends Readonly<Record<string, Field>>>(
   const at: Record<string, number> = {};
   let offset = 0;
   let widest = 1;
-  for (const [name, field] of Object.entries(fields)) {
-    const { size, align } = extent(field);
+  for (const name in fields) {
+    const { size, align } = fields[name] as Field;
     const step = options.packed === true ? 1 : align;
-    offset = roundUp(offset, step);
+    offset += -offset & (step - 1);
     at[name] = offset;
     offset += size;
-    widest = Math.max(widest, step);
+    if (step > widest) widest = step;
   }
   return {
-    size: roundUp(offset, widest),
+    size: offset + (-offset & (widest - 1)),
     align: widest,
     at: at as Record<keyof F & string, number>,
   };
