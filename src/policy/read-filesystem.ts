@@ -109,12 +109,23 @@ export function placeGrants(
   policy: FilesystemPolicy,
   { env, home }: Pick<ReadContext, "env" | "home">,
 ): FilesystemPolicy {
+  const atHome = inHome("~", home);
+  const ownHome = atHome === null || checkGrant(atHome) !== null ? null : atHome;
+  const placed = (glob: string): string | null => {
+    // What stands in an embedded policy as it is, its tests have checked.
+    if (!glob.includes("${")) {
+      if (!glob.startsWith("~")) return glob;
+      return ownHome === null ? null : ownHome + glob.slice(1);
+    }
+    const whole = substitute(glob, env, quoteGlob, () => {});
+    const path = whole !== null && glob.startsWith("~") ? inHome(whole, home) : whole;
+    // A variable can hold anything; what is no path is no grant.
+    return path === null || checkGrant(path) !== null ? null : path;
+  };
   const place = (grants: readonly PathGrant[]): PathGrant[] =>
     grants.flatMap(({ glob, span }) => {
-      const whole = substitute(glob, env, quoteGlob, () => {});
-      const placed = whole !== null && glob.startsWith("~") ? inHome(whole, home) : whole;
-      // A variable can hold anything; what is no path is no grant.
-      return placed === null || checkGrant(placed) !== null ? [] : [{ glob: placed, span }];
+      const path = placed(glob);
+      return path === null ? [] : [{ glob: path, span }];
     });
   return {
     ...policy,
