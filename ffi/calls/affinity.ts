@@ -29,8 +29,12 @@ export class ProcessorSet {
     this.#single = processor;
   }
 
-  has(processor: number): boolean {
-    return ((this.#mask.bytes[processor >> 3] ?? 0) & (1 << (processor & 7))) !== 0;
+  equals(other: ProcessorSet): boolean {
+    const bytes = Math.max(this.#bytes, 0);
+    return (
+      this.#bytes === other.#bytes &&
+      this.#mask.bytes.compare(other.#mask.bytes, 0, bytes, 0, bytes) === 0
+    );
   }
 }
 

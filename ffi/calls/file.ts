@@ -11,13 +11,17 @@ export interface FileStat {
   readonly mode: number;
   readonly links: number;
   readonly sizeBytes: number;
-  /** Changes whenever content or metadata do, except through a mapping that is dirty already. */
+  /** Changes whenever content or metadata do: for good where there is a device (see `devMajor`). */
   readonly changed: string;
+  /**
+   * Zero for a file system without a device of its own. Some of those (tmpfs) do not tell of what
+   * is written through a mapping; the others do, once a page of it is touched.
+   */
+  readonly devMajor: number;
 }
 
 /** As the kernel numbers it. */
 interface RawStat extends FileStat {
-  readonly devMajor: number;
   readonly devMinor: number;
   readonly ctimeSec: number;
   readonly ctimeNsec: number;

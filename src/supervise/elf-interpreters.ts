@@ -21,6 +21,7 @@ export class ElfInterpreters {
   readonly #head = new KernelBuffer(HEAD_BYTES);
   /** Programs, as they are now, that ask for the system's own loader or for none. */
   readonly #harmless = new Map<string, string>();
+  #runningIsFixed: boolean | undefined;
 
   constructor(files: FileCalls, mapped: MappedFiles, nowSeconds: () => number) {
     this.#files = files;
@@ -28,28 +29,42 @@ export class ElfInterpreters {
     this.#nowSeconds = nowSeconds;
   }
 
-  /** True if this very content of the file is known to bring no interpreter but a loader. */
-  isHarmless(exe: FileStat): boolean {
-    return this.#harmless.get(exe.id) === exe.changed;
+  /** True if what is in the file now is known to bring no interpreter but a loader. */
+  isHarmless(pid: number, exe: FileStat): boolean {
+    if (exe.devMajor !== 0) return this.#harmless.get(exe.id) === exe.changed;
+    // What may be written without a trace is looked at each time.
+    this.#runningIsFixed ??= this.#askIfRunningIsFixed();
+    return this.#runningIsFixed && this.#asksForLoader(pid);
+  }
+
+  /** Linux 6.11 and 6.12 let a program be written while it runs. All others hold it as it is. */
+  #askIfRunningIsFixed(): boolean {
+    const length = this.#files.slurp("/proc/sys/kernel/osrelease", this.#head);
+    const release = this.#head.bytes.toString("latin1", 0, Math.max(length, 0));
+    return /^\d+\.\d+\./.test(release) && !/^6\.1[12]\./.test(release);
   }
 
   /** The interpreters that are no loader; null if it cannot be told. */
   of(pid: number, exe: FileStat): MappedFile[] | null {
     const found = this.#mapped.of(pid)?.filter(({ path }) => !isSystemLoader(path)) ?? null;
-    if (found?.length === 0) this.#remember(pid, exe);
+    if (found?.length === 0 && exe.devMajor !== 0) this.#remember(pid, exe);
     return found;
   }
 
-  /** A name in the program that leads to a loader through a link may lead elsewhere next time. */
   #remember(pid: number, exe: FileStat): void {
     if (this.#nowSeconds() - Number(exe.changed) < SETTLED_SECONDS) return;
+    if (!this.#asksForLoader(pid)) return;
+    if (this.#harmless.size >= REMEMBERED_MAX) this.#harmless.clear();
+    this.#harmless.set(exe.id, exe.changed);
+  }
+
+  /** A name in the program that leads to a loader through a link may lead elsewhere next time. */
+  #asksForLoader(pid: number): boolean {
     const fd = this.#files.open(`/proc/${pid}/exe`, O_RDONLY | O_NONBLOCK);
-    if (fd < 0) return;
+    if (fd < 0) return false;
     const length = this.#files.pread(fd, this.#head, HEAD_BYTES, 0);
     this.#files.close(fd);
     const asked = elfInterpreter(this.#head.bytes.subarray(0, Math.max(length, 0)));
-    if (asked === null || (asked !== "" && !isSystemLoader(asked))) return;
-    if (this.#harmless.size >= REMEMBERED_MAX) this.#harmless.clear();
-    this.#harmless.set(exe.id, exe.changed);
+    return asked === "" || (asked !== null && isSystemLoader(asked));
   }
 }

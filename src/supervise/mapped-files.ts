@@ -1,4 +1,5 @@
 import { Errno } from "../../ffi/abi/errno.ts";
+import { AT_FDCWD } from "../../ffi/abi/file.ts";
 import type { FileCalls } from "../../ffi/calls/file.ts";
 import { KernelBuffer } from "../../ffi/calls/libc.ts";
 import type { PathView, ProgramFile, ProgramFinder } from "./program-file.ts";
@@ -29,18 +30,21 @@ export class MappedFiles {
   of(pid: number): MappedFile[] | null {
     for (let look = 0; look < LOOKS_MAX; look++) {
       const exePath = this.#files.readlink(`/proc/${pid}/exe`);
+      const exe = this.#files.stat(AT_FDCWD, `/proc/${pid}/exe`, 0);
       const length = this.#files.slurpRecords(`/proc/${pid}/maps`, this.#maps);
-      if (exePath === null || length <= 0 || length >= MAPS_BYTES) return null;
-      // Renamed or removed in between, the program would pass for another file.
+      if (exePath === null || exe === null || length <= 0 || length >= MAPS_BYTES) return null;
+      const found = this.#parse(length);
+      // Names can be exchanged at any time. A file's number stays with it.
+      const others = found.filter(({ id }) => id !== exe.id);
+      if (others.length < found.length) return others;
+      // Some file systems are numbered otherwise there, and what is left is the name.
       const isStill = this.#files.readlink(`/proc/${pid}/exe`) === exePath;
-      if (isStill) return this.#others(exePath, length);
+      if (isStill) return withoutNamed(found, exePath);
     }
     return null;
   }
 
-  #others(exePath: string, length: number): MappedFile[] {
-    // The one character that maps cannot show as it is.
-    const shownPath = exePath.replaceAll("\n", "\\012");
+  #parse(length: number): MappedFile[] {
     const found: MappedFile[] = [];
     for (const line of this.#maps.bytes.toString("latin1", 0, length).split("\n")) {
       const [, major = "", minor = "", inode = "", path] = LINE.exec(line) ?? [];
@@ -48,11 +52,19 @@ export class MappedFiles {
       const id = `${parseInt(major, 16)}:${parseInt(minor, 16)}:${inode}`;
       if (!found.some((file) => file.path === path && file.id === id)) found.push({ path, id });
     }
-    const others = found.filter(({ path }) => path !== shownPath);
-    // Two files may be shown by one name: a newline looks like what stands for it, and a name that
-    // was removed may be there anew. Which is the program cannot be told, so neither is left out.
-    return found.length - others.length > 1 ? found : others;
+    return found;
   }
+}
+
+/**
+ * Two files may be shown by one name: a newline looks like what stands for it, and a name that was
+ * removed may be there anew. Which is the program cannot be told then, so neither is left out.
+ */
+function withoutNamed(found: MappedFile[], exePath: string): MappedFile[] {
+  // The one character that maps cannot show as it is.
+  const shownPath = exePath.replaceAll("\n", "\\012");
+  const others = found.filter(({ path }) => path !== shownPath);
+  return found.length - others.length > 1 ? found : others;
 }
 
 /**

@@ -53,8 +53,10 @@ export class MismatchJudge implements VerifierEvents {
       return false;
     }
     const facts = startedFacts(pending.facts, started);
-    const isOtherFile = started.file.stat.id !== pending.facts.file.stat.id;
-    const verdict = this.#verdict(facts, started, isOtherFile);
+    const { expectedFileId, expectedCmdline } = pending.judgement;
+    const isOther =
+      started.file.stat.id !== expectedFileId || !started.cmdline.equals(expectedCmdline);
+    const verdict = this.#verdict(facts, started, isOther);
     this.#parts.finder.release(started.file);
     const written = this.#write(facts, pid, verdict);
     if (verdict.action === "deny" || !written) return false;
@@ -80,13 +82,13 @@ export class MismatchJudge implements VerifierEvents {
     return false;
   }
 
-  #verdict(facts: ExecFacts, started: StartedProgram, isOtherFile: boolean): Verdict {
+  #verdict(facts: ExecFacts, started: StartedProgram, isOther: boolean): Verdict {
     const { judge, finder, expired } = this.#parts;
     const { verdict: own, isLoading } = judge.judge(facts, facts.invoked, expired);
     if (own.action === "deny") return own;
     if (isLoading)
       return deny("builtin:loader", "a dynamic loader was started in place of another");
-    const script = isOtherFile ? this.#deniedScript(facts) : null;
+    const script = isOther ? this.#deniedScript(facts) : null;
     if (script !== null) return script;
     for (const mapped of started.interpreters) {
       const file = holdMapped(finder, mapped, facts.view);

@@ -18,6 +18,7 @@ export class ProcessorHold {
   readonly #here = new CurrentProcessor();
   readonly #single = new ProcessorSet();
   readonly #own = new ProcessorSet();
+  readonly #now = new ProcessorSet();
   #isHeld = false;
   #turns = 0;
   #threads = 0;
@@ -47,7 +48,7 @@ export class ProcessorHold {
     this.#turns = 0;
     if (!this.#isHeld) return;
     this.#isHeld = false;
-    this.#own.applyTo(0);
+    this.#free(0);
     if (this.#countThreads() !== this.#threads) this.#freeThreads();
   }
 
@@ -59,6 +60,11 @@ export class ProcessorHold {
   #freeThreads(): void {
     const threads = listDirectory(this.#files, OWN_THREADS);
     if (typeof threads === "number") return;
-    for (const { name } of threads) this.#own.applyTo(Number(name));
+    for (const { name } of threads) this.#free(Number(name));
+  }
+
+  /** Unless somebody has chosen other processors meanwhile. */
+  #free(tid: number): void {
+    if (this.#now.readFrom(tid) && this.#now.equals(this.#single)) this.#own.applyTo(tid);
   }
 }

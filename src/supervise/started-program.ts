@@ -58,7 +58,7 @@ export class StartedPrograms {
       this.#cmdlineEquals(pid, expectedCmdline);
     if (!isSameArgv) return false;
     if (judgement.dependsOnCwd && this.#callers.cwd(pid) !== facts.cwd) return false;
-    return this.#interpreters.isHarmless(exe) || this.#interpreters.of(pid, exe)?.length === 0;
+    return this.#interpreters.isHarmless(pid, exe) || this.#interpreters.of(pid, exe)?.length === 0;
   }
 
   /**

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, linkSync, mkdirSync, rmSync } from "node:fs";
 import { type AuditLine, Workplace } from "../kernel/faraday-run.ts";
-import { allowBut, compile, compileMarker, exe, script } from "../kernel/test-programs.ts";
+import {
+  allowBut,
+  compile,
+  compileBareMarker,
+  compileMarker,
+  exe,
+  script,
+} from "../kernel/test-programs.ts";
 import { EXEC_RACE_SOURCE } from "./exec-race-source.ts";
 
 const ROUNDS = 1000;
@@ -16,7 +23,7 @@ const programs = { race: "", allowed: "", denied: "" };
 const policy = (): string =>
   allowBut(
     exe(place.at("good/tool-denied"), place.at("bad/tool"), place.at("interpreter-denied")),
-    exe(place.at("denied-by-name")),
+    exe(place.at("denied-by-name"), place.at("denied-with-runner"), place.at("bare-denied")),
     `exe_basename = "tool"\nargv_regex = "forbidden"`,
   );
 
@@ -29,6 +36,7 @@ beforeAll(async () => {
   copyFileSync(programs.denied, place.at("interpreter-denied"));
   script(place, "script-allowed", "#!/bin/true\n");
   script(place, "script-denied", `#!${place.at("interpreter-denied")}\n`);
+  script(place, "denied-with-runner", `#!${place.at("runner")}\n`);
   script(place, "denied-by-name", `#!/bin/sh\necho x >> ${marker}\n`);
 });
 
@@ -114,6 +122,24 @@ describe("a denied program never runs, however often it is swapped in after the 
 
   test("script that is denied by its own name swapped in", async () => {
     expectRacedInVain(await race("path", good(), place.at("denied-by-name")));
+  });
+
+  test("such a script whose interpreter is the very program that was allowed", async () => {
+    const source = `#include <fcntl.h>\nint main(int argc, char **argv) {
+  return argc > 1 && open("${marker}", O_CREAT | O_WRONLY, 0644) < 0; }`;
+    const runner = await compile(place, "runner", source);
+    expectRacedInVain(await race("path", runner, place.at("denied-with-runner")));
+  });
+
+  test("a program exchanged with its denied ELF interpreter", async () => {
+    await compileBareMarker(place, "bare-denied", marker);
+    const interpreter = place.at("hard");
+    linkSync(place.at("bare-denied"), interpreter);
+    const flags = [`-Wl,--dynamic-linker=${interpreter}`];
+    const program = await compile(place, "asking", "int main(void) { return 0; }", flags);
+    await place.bare([program]);
+    expect(existsSync(marker)).toBe(true);
+    expectRacedInVain(await race("exchange", program, interpreter));
   });
 
   test("interpreter of a script replaced through a link", async () => {

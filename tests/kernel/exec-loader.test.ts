@@ -10,33 +10,20 @@ import {
   symlinkSync,
 } from "node:fs";
 import { Workplace } from "./faraday-run.ts";
-import { allowBut, compile, compileMarker, denyBut, exe, LOADER } from "./test-programs.ts";
+import {
+  allowBut,
+  compile,
+  compileBareMarker,
+  compileMarker,
+  denyBut,
+  exe,
+  LOADER,
+} from "./test-programs.ts";
 
 const place = new Workplace();
 const marker = place.at("marker");
 const denied = place.at("denied");
 const policy = allowBut(exe(denied));
-
-/** Leaves the marker without a C library, which could not start as an interpreter. */
-const FREESTANDING = `
-#include <sys/syscall.h>
-static long call(long number, long a, long b, long c, long d) {
-#ifdef __x86_64__
-  register long r10 __asm__("r10") = d;
-  __asm__ volatile("syscall" : "+a"(number) : "D"(a), "S"(b), "d"(c), "r"(r10)
-                   : "rcx", "r11", "memory");
-  return number;
-#else
-  register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b,
-                x2 __asm__("x2") = c, x3 __asm__("x3") = d;
-  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
-  return x0;
-#endif
-}
-void _start(void) {
-  call(SYS_openat, -100, (long)"@MARKER@", 0101, 0644);
-  call(SYS_exit_group, 0, 0, 0, 0);
-}`;
 
 beforeAll(async () => {
   await compile(place, "allowed", `#include <stdio.h>\nint main(void) { puts("allowed ran"); }`);
@@ -114,11 +101,7 @@ describe("the ELF interpreter of a program must be allowed", () => {
   const rules = allowBut(exe(evil));
 
   test("a denied program named as PT_INTERP does not run", async () => {
-    await compile(place, "static-denied", FREESTANDING.replace("@MARKER@", marker), [
-      "-nostdlib",
-      "-static-pie",
-      "-fno-stack-protector",
-    ]);
+    await compileBareMarker(place, "static-denied", marker);
     const program = await build("through-interpreter", evil);
     await place.bare([program]);
     expect(existsSync(marker)).toBe(true);

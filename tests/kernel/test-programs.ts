@@ -43,6 +43,32 @@ int main(int argc, char **argv) {
   );
 }
 
+const FREESTANDING = `
+#include <sys/syscall.h>
+static long call(long number, long a, long b, long c, long d) {
+#ifdef __x86_64__
+  register long r10 __asm__("r10") = d;
+  __asm__ volatile("syscall" : "+a"(number) : "D"(a), "S"(b), "d"(c), "r"(r10)
+                   : "rcx", "r11", "memory");
+  return number;
+#else
+  register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b,
+                x2 __asm__("x2") = c, x3 __asm__("x3") = d;
+  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+  return x0;
+#endif
+}
+void _start(void) {
+  call(SYS_openat, -100, (long)"@MARKER@", 0101, 0644);
+  call(SYS_exit_group, 0, 0, 0, 0);
+}`;
+
+/** One that needs no C library, so that it can start as the ELF interpreter of another. */
+export function compileBareMarker(place: Workplace, name: string, marker: string): Promise<string> {
+  const flags = ["-nostdlib", "-static-pie", "-fno-stack-protector"];
+  return compile(place, name, FREESTANDING.replace("@MARKER@", marker), flags);
+}
+
 /** An executable script. */
 export function script(place: Workplace, name: string, text: string): string {
   const path = place.write(name, text, 0o755);
