@@ -44,6 +44,7 @@ static void flip_from_outside(void) {
       place_link(odd ? bad : good);
     } else if (is("exchange")) {
       syscall(SYS_renameat2, AT_FDCWD, good, AT_FDCWD, bad, 2);
+      for (volatile int spin = rand() % 30000; spin > 0; spin--);
     }
   }
 }
