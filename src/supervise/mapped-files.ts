@@ -37,7 +37,10 @@ export class MappedFiles {
       // Names can be exchanged at any time. A file's number stays with it.
       const others = found.filter(({ id }) => id !== exe.id);
       if (others.length < found.length) return others;
-      // Some file systems are numbered otherwise there, and what is left is the name.
+      // Some file systems name another device there, and of those some another number as well.
+      const same = found.filter(({ id }) => numberOf(id) === numberOf(exe.id));
+      if (same.length === 1) return found.filter((each) => each !== same[0]);
+      // What is left is the name.
       const isStill = this.#files.readlink(`/proc/${pid}/exe`) === exePath;
       if (isStill) return withoutNamed(found, exePath);
     }
@@ -54,6 +57,10 @@ export class MappedFiles {
     }
     return found;
   }
+}
+
+function numberOf(id: string): string {
+  return id.slice(id.lastIndexOf(":") + 1);
 }
 
 /**
