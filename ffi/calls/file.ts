@@ -11,7 +11,7 @@ export interface FileStat {
   readonly mode: number;
   readonly links: number;
   readonly sizeBytes: number;
-  /** Changes whenever content or metadata do: for good where there is a device (see `devMajor`). */
+  /** Changes whenever content or metadata do, as far as the file system tells: see `devMajor`. */
   readonly changed: string;
   /**
    * Zero for a file system without a device of its own. Some of those (tmpfs) do not tell of what

@@ -31,10 +31,12 @@ export class ElfInterpreters {
 
   /** True if what is in the file now is known to bring no interpreter but a loader. */
   isHarmless(pid: number, exe: FileStat): boolean {
-    if (exe.devMajor !== 0) return this.#harmless.get(exe.id) === exe.changed;
-    // What may be written without a trace is looked at each time.
+    // A mapping that outlives an exec may go on writing without a trace, on any file system.
     this.#runningIsFixed ??= this.#askIfRunningIsFixed();
-    return this.#runningIsFixed && this.#asksForLoader(pid);
+    if (!this.#runningIsFixed) return false;
+    if (exe.devMajor !== 0) return this.#harmless.get(exe.id) === exe.changed;
+    // What may be written without a trace at other times is looked at each time.
+    return this.#asksForLoader(pid);
   }
 
   /** Linux 6.11 and 6.12 let a program be written while it runs. All others hold it as it is. */

@@ -53,9 +53,11 @@ export class MismatchJudge implements VerifierEvents {
       return false;
     }
     const facts = startedFacts(pending.facts, started);
-    const { expectedFileId, expectedCmdline } = pending.judgement;
+    const { file } = pending.facts;
+    // Of a script that was judged, what started is always another file: its interpreter.
     const isOther =
-      started.file.stat.id !== expectedFileId || !started.cmdline.equals(expectedCmdline);
+      started.file.stat.id !== file.stat.id ||
+      !started.cmdline.equals(pending.judgement.expectedCmdline);
     const verdict = this.#verdict(facts, started, isOther);
     this.#parts.finder.release(started.file);
     const written = this.#write(facts, pid, verdict);
